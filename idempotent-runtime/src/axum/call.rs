@@ -1,0 +1,94 @@
+//! A request that was read and extracted, and can be extracted again.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{FromRequest, OriginalUri, Request};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::request::Parts;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+
+use super::answers;
+use crate::engine::largest_body_limit;
+use crate::error::Error;
+use crate::settings::Profile;
+
+/// The one argument of an annotated handler: the tuple `A` of the extractors that its author wrote.
+pub struct Call<A> {
+    pub(super) args: A,
+    pub(super) head: Arc<Parts>,
+    pub(super) body: Bytes,
+    again: Again<A>,
+}
+
+/// Extracts the arguments anew, for a transaction that has to run again.
+pub(super) type Again<A> = Arc<dyn Fn() -> BoxFuture<'static, Result<A, Response>> + Send + Sync>;
+
+impl<A> std::fmt::Debug for Call<A> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call").field("head", &self.head).finish_non_exhaustive()
+    }
+}
+
+/// Tells the extraction of a [`Call`] from axum's own; `M` is that of the arguments.
+#[derive(Debug)]
+pub struct ViaCall<M>(std::marker::PhantomData<M>);
+
+impl<S, A, M> FromRequest<S, ViaCall<M>> for Call<A>
+where
+    S: Clone + Send + Sync + 'static,
+    A: FromRequest<S, M> + 'static,
+    M: 'static,
+{
+    type Rejection = Response;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+        let (head, body) = request.into_parts();
+        let limit = largest_body_limit();
+        let body = match Limited::new(body, limit).collect().await {
+            Ok(body) => body.to_bytes(),
+            Err(error) => return Err(refuse_body(error.as_ref(), limit)),
+        };
+        let head = Arc::new(head);
+        let again: Again<A> = {
+            let (head, body, state) = (Arc::clone(&head), body.clone(), state.clone());
+            Arc::new(move || extract(Parts::clone(&head), body.clone(), state.clone()).boxed())
+        };
+        let args = extract::<S, A, M>(Parts::clone(&head), body.clone(), state.clone()).await?;
+        Ok(Self { args, head, body, again })
+    }
+}
+
+async fn extract<S, A, M>(head: Parts, body: Bytes, state: S) -> Result<A, Response>
+where
+    S: Send + Sync,
+    A: FromRequest<S, M>,
+{
+    let request = Request::from_parts(head, Body::from(body));
+    A::from_request(request, &state).await.map_err(IntoResponse::into_response)
+}
+
+fn refuse_body(error: &(dyn std::error::Error + 'static), limit: usize) -> Response {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    let error = match causes.any(|cause| cause.is::<LengthLimitError>()) {
+        true => Error::BodyTooLarge { limit },
+        false => Error::BodyUnreadable,
+    };
+    answers::refuse(&error, Profile::default())
+}
+
+impl<A> Call<A> {
+    /// The arguments, and a way to extract them anew.
+    pub(super) fn split(self) -> (A, Again<A>) {
+        (self.args, self.again)
+    }
+}
+
+/// The path as the client sent it, before any router took a prefix off, and the query.
+pub(super) fn original_uri(head: &Parts) -> (&str, &str) {
+    let uri = head.extensions.get::<OriginalUri>().map_or(&head.uri, |original| &original.0);
+    (uri.path(), uri.query().unwrap_or_default())
+}

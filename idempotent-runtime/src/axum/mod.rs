@@ -1,0 +1,9 @@
+//! Handlers of axum 0.8.
+
+mod answers;
+mod call;
+mod capture;
+mod serve;
+
+pub use call::Call;
+pub use serve::{leased, transactional};

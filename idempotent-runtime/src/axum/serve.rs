@@ -1,0 +1,208 @@
+//! One request to an annotated handler, from its key to its answer.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use axum::response::Response;
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::header::HeaderName;
+use http::request::Parts;
+use http::{HeaderValue, Method};
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use super::call::{Again, Call, original_uri};
+use super::{answers, capture::capture};
+use crate::claim::Claim;
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::fingerprint::{Content, Fingerprint};
+use crate::global::{AnyEngine, EngineFor};
+use crate::key::{Key, KeyError};
+use crate::run::{self, Outcome, Ran};
+use crate::settings::{Profile, Settings};
+use crate::store::{Access, End};
+use crate::terms::{KeySource, Need, Policy, Print, Terms};
+
+/// Runs a handler whose writes, claim and answer commit in one transaction.
+pub async fn transactional<C, A, E>(
+    call: Call<A>,
+    policy: &'static Policy,
+    terms: impl FnOnce(&A) -> Terms<E>,
+    handler: impl for<'c> Fn(A, &'c mut C) -> BoxFuture<'c, Response> + Send + Sync + 'static,
+) -> Response
+where
+    C: Send + 'static,
+    A: Send + 'static,
+    E: EngineFor<C>,
+{
+    let (engine, terms) = terms(&call.args).split();
+    let engine = match engine.find() {
+        Ok(engine) => engine,
+        Err(error) => return answers::refuse(&error, Profile::default()),
+    };
+    let inner = Arc::clone(engine.inner());
+    let settings = &engine.inner().settings;
+    let head = Arc::clone(&call.head);
+    let claim = match claim_of(settings, policy, terms, &call.head, &call.body) {
+        Ok(claim) => claim,
+        Err(error) => return finish(Err(error), settings, policy, &head),
+    };
+    let access = if head.method.is_safe() { Access::Read } else { Access::Write };
+    let (args, again) = call.split();
+    let body = Handler { first: Some(args), again, handler, policy, engine: Arc::clone(&inner) as Arc<dyn Engine> };
+    let run = async move {
+        match claim {
+            Some(claim) => run::transactional(&inner, &claim, body).await,
+            None => run::unclaimed(&inner, access, body).await.map(Outcome::Ran),
+        }
+    };
+    let outcome = in_own_task(engine.inner().tasks(), run).await;
+    finish(outcome, settings, policy, &head)
+}
+
+/// A handler with the arguments of its first run.
+struct Handler<A, H> {
+    first: Option<A>,
+    again: Again<A>,
+    handler: H,
+    policy: &'static Policy,
+    engine: Arc<dyn Engine>,
+}
+
+impl<C, A, H> run::Body<C> for Handler<A, H>
+where
+    C: Send,
+    A: Send,
+    H: for<'c> Fn(A, &'c mut C) -> BoxFuture<'c, Response> + Send + Sync,
+{
+    type Value = Response;
+
+    fn run<'c>(&'c mut self, conn: &'c mut C) -> BoxFuture<'c, Ran<Response>> {
+        async move {
+            let args = match self.first.take() {
+                Some(args) => args,
+                None => match (self.again)().await {
+                    Ok(args) => args,
+                    Err(rejection) => return Ran { value: rejection, end: End::RollBack },
+                },
+            };
+            let response = (self.handler)(args, conn).await;
+            capture(response, self.policy.keep, self.engine.settings()).await
+        }
+        .boxed()
+    }
+}
+
+/// Runs a handler under a lease.
+pub async fn leased<A, E>(
+    call: Call<A>,
+    policy: &'static Policy,
+    terms: impl FnOnce(&A) -> Terms<E>,
+    handler: impl FnOnce(A) -> BoxFuture<'static, Response> + Send + 'static,
+) -> Response
+where
+    A: Send + 'static,
+    E: AnyEngine,
+{
+    let (engine, terms) = terms(&call.args).split();
+    let engine = match engine.find_any() {
+        Ok(engine) => engine.0,
+        Err(error) => return answers::refuse(&error, Profile::default()),
+    };
+    let settings = engine.settings();
+    let head = Arc::clone(&call.head);
+    let claim = match claim_of(settings, policy, terms, &call.head, &call.body) {
+        Ok(claim) => claim,
+        Err(error) => return finish(Err(error), settings, policy, &head),
+    };
+    let (args, _) = call.split();
+    let inner = Arc::clone(&engine);
+    let run = async move {
+        let body = async { capture(handler(args).await, policy.keep, inner.settings()).await };
+        match claim {
+            Some(claim) => run::leased(&inner, &claim, body).await,
+            None => Ok(Outcome::Ran(body.await.value)),
+        }
+    };
+    let outcome = in_own_task(engine.tasks(), run).await;
+    finish(outcome, settings, policy, &head)
+}
+
+/// Runs claim to completion in a task of its own: a client that hangs up stops nothing, and nothing is dropped in the
+/// middle of a statement. A panic goes on to the caller.
+async fn in_own_task<T: Send + 'static>(tasks: &TaskTracker, run: impl Future<Output = T> + Send + 'static) -> T {
+    match tasks.spawn(run.in_current_span()).await {
+        Ok(outcome) => outcome,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
+
+/// The claim of a request; `None` if it runs without one.
+fn claim_of(
+    settings: &Settings,
+    policy: &Policy,
+    terms: Terms<()>,
+    head: &Parts,
+    body: &Bytes,
+) -> Result<Option<Claim>, Error> {
+    if body.len() > settings.body_limit {
+        return Err(Error::BodyTooLarge { limit: settings.body_limit });
+    }
+    if head.method.is_safe() {
+        return Ok(None);
+    }
+    let key = match policy.key {
+        KeySource::Expression => None,
+        KeySource::Header(name, need) => match key_of(head, name, settings)? {
+            Some(key) => Some(key),
+            None if need == Need::ByMethod && needs_key(&head.method) => return Err(Error::KeyMissing),
+            None => return Ok(None),
+        },
+    };
+    let caller = || settings.scope.resolve(head);
+    let fingerprint = |value: Option<Vec<u8>>| {
+        let (path, query) = original_uri(head);
+        let content = match (policy.fingerprint, &value) {
+            (_, Some(value)) => Content::Value(value),
+            (Print::Bytes, None) => Content::Bytes { query, body },
+            (Print::Nothing | Print::Value, None) => Content::Nothing,
+        };
+        Fingerprint::of_request(head.method.as_str(), path, content)
+    };
+    terms.into_claim(settings, policy, key, caller, fingerprint).map(Some)
+}
+
+/// PUT and DELETE are idempotent by nature (RFC 9110, section 9.2.2): a key is honoured, not required.
+fn needs_key(method: &Method) -> bool {
+    !method.is_idempotent()
+}
+
+fn key_of(head: &Parts, name: &'static str, settings: &Settings) -> Result<Option<Key>, Error> {
+    let mut lines = head.headers.get_all(name).iter();
+    match (lines.next(), lines.count()) {
+        (None, _) => Ok(None),
+        (Some(value), 0) => Ok(Some(Key::from_header(value, &settings.key_policy)?)),
+        (Some(_), more) => Err(KeyError::Several { lines: more + 1 }.into()),
+    }
+}
+
+/// The answer of a request, with its key as it was sent.
+fn finish(outcome: Result<Outcome<Response>, Error>, settings: &Settings, policy: &Policy, head: &Parts) -> Response {
+    let mut response = match outcome {
+        Ok(Outcome::Ran(response)) => response,
+        Ok(Outcome::Replayed(answer)) => answers::replay(answer),
+        Err(error) => answers::refuse(&error, settings.profile),
+    };
+    if let Some((name, value)) = sent_key(policy, head) {
+        response.headers_mut().insert(name, value);
+    }
+    response
+}
+
+fn sent_key(policy: &Policy, head: &Parts) -> Option<(HeaderName, HeaderValue)> {
+    let KeySource::Header(name, _) = policy.key else { return None };
+    Some((HeaderName::from_static(name), head.headers.get(name)?.clone()))
+}

@@ -1,0 +1,254 @@
+//! The engine: a pool, its settings, and the verbs that claims need of it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use tokio_util::task::TaskTracker;
+
+use crate::claim::{Address, Claim, Claimed, Fence, Row};
+use crate::error::Error;
+use crate::pool::{Connection, ConnectionPool, Pooled};
+use crate::scope::Scope;
+use crate::settings::{Builder, Settings, StatementCache};
+use crate::store::{Driver, Stored};
+use crate::sweeper::Sweeper;
+
+/// How long a claim waits for a connection of the pool before it is refused.
+const POOL_TIMEOUT: Duration = Duration::from_secs(30);
+/// How many records one statement of the sweep deletes.
+const SWEEP_BATCH: i64 = 1_000;
+
+/// The largest body limit of any engine of this program: a request is read before its engine is known.
+static LARGEST_BODY_LIMIT: AtomicUsize = AtomicUsize::new(0);
+
+/// How much of a request body may be read before its engine is known.
+#[cfg(feature = "axum")]
+pub(crate) fn largest_body_limit() -> usize {
+    LARGEST_BODY_LIMIT.load(Ordering::Relaxed)
+}
+
+/// The engine behind annotated functions: keeps the records in your database, through your pool.
+///
+/// Cheap to clone. [`install`](Self::install) it once at start, and every annotated function over connections of type
+/// `C` finds it; or keep it in your application's state and write `engine = app.idempotency`.
+///
+/// ```
+/// # use idempotent_runtime::doc::SqlitePool;
+/// use idempotent_runtime::{Idempotency, Scope};
+///
+/// # async fn start(pool: SqlitePool) -> Result<(), Box<dyn std::error::Error>> {
+/// let engine = Idempotency::builder(pool, Scope::shared()).build();
+/// engine.migrate().await?;
+/// engine.install()?;
+/// let _sweeper = engine.sweeper();
+/// # Ok(())
+/// # }
+/// ```
+pub struct Idempotency<C: 'static> {
+    inner: Arc<Inner<C>>,
+}
+
+pub(crate) struct Inner<C: 'static> {
+    pub(crate) settings: Settings,
+    pool: Arc<dyn ConnectionPool<C>>,
+    pub(crate) driver: &'static dyn Driver<C>,
+    tasks: TaskTracker,
+}
+
+impl<C> Clone for Idempotency<C> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+impl<C> fmt::Debug for Idempotency<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Idempotency").field("settings", &self.inner.settings).finish_non_exhaustive()
+    }
+}
+
+impl<C: Connection> Idempotency<C> {
+    /// Begins an engine over a pool. `scope` says whose keys requests carry.
+    pub fn builder(pool: impl ConnectionPool<C>, scope: Scope) -> Builder<C> {
+        Builder::new(Arc::new(pool), scope)
+    }
+
+    pub(crate) fn new(pool: Arc<dyn ConnectionPool<C>>, settings: Settings) -> Self {
+        LARGEST_BODY_LIMIT.fetch_max(settings.body_limit, Ordering::Relaxed);
+        let inner = Inner { settings, pool, driver: C::driver().0, tasks: TaskTracker::new() };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Creates or updates the tables, recording the versions in diesel's own table of migrations. Services that start
+    /// together migrate one after the other. A project that runs its migrations by hand copies
+    /// `idempotent-runtime/migrations/` into its own folder instead.
+    ///
+    /// Fails if the database cannot be reached or written.
+    ///
+    /// ```
+    /// # use idempotent_runtime::doc::SqlitePool;
+    /// # async fn start(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) -> Result<(), idempotent_runtime::Error> {
+    /// engine.migrate().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn migrate(&self) -> Result<(), Error> {
+        let conn = self.inner.connection().await?;
+        let driver = self.inner.driver;
+        let migrated = tokio::task::spawn_blocking(move || driver.migrate(conn)).await;
+        migrated.map_err(Error::unavailable)?.map_err(Error::unavailable)
+    }
+}
+
+impl<C: Send + 'static> Idempotency<C> {
+    /// Makes this the engine of every annotated function over connections of type `C`; the first one installed also
+    /// serves leased functions, which have no connection. A second one of the same type is an error: name it in the
+    /// attribute (`engine = …`).
+    ///
+    /// ```
+    /// # fn start(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) {
+    /// engine.install().expect("one engine for each connection type");
+    /// assert!(engine.install().is_err());
+    /// # }
+    /// ```
+    pub fn install(&self) -> Result<(), Error> {
+        crate::global::install(self)
+    }
+
+    /// Deletes expired records in batches, in the background, until the guard is dropped. Every service may run one.
+    ///
+    /// ```
+    /// # fn start(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) {
+    /// let sweeper = engine.sweeper();
+    /// # drop(sweeper);
+    /// # }
+    /// ```
+    #[must_use = "the sweep stops when the guard is dropped"]
+    pub fn sweeper(&self) -> Sweeper {
+        Sweeper::start(self.clone())
+    }
+
+    /// Deletes expired records now, and says how many. Never a claim that may still run, nor a held one.
+    ///
+    /// ```
+    /// # async fn sweep(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) -> Result<(), idempotent_runtime::Error> {
+    /// let deleted = engine.sweep().await?;
+    /// # let _ = deleted;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn sweep(&self) -> Result<usize, Error> {
+        let mut total = 0;
+        loop {
+            let mut conn = self.inner.connection().await?;
+            let deleted = self.inner.driver.sweep(&mut conn, SWEEP_BATCH).await.map_err(Error::unavailable)?;
+            total += deleted;
+            if deleted < usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX) {
+                return Ok(total);
+            }
+        }
+    }
+
+    /// Waits until everything that was claimed has ended, also for clients that have gone; false if `timeout` came
+    /// first. Call it after the server has stopped accepting.
+    ///
+    /// ```
+    /// # async fn stop(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) {
+    /// let all_done = engine.drain(std::time::Duration::from_secs(30)).await;
+    /// # let _ = all_done;
+    /// # }
+    /// ```
+    pub async fn drain(&self, timeout: Duration) -> bool {
+        self.inner.tasks.close();
+        tokio::time::timeout(timeout, self.inner.tasks.wait()).await.is_ok()
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<Inner<C>> {
+        &self.inner
+    }
+
+    pub(crate) fn erased(&self) -> Arc<dyn Engine> {
+        Arc::clone(&self.inner) as _
+    }
+}
+
+impl<C: Send + 'static> Inner<C> {
+    /// A connection of the pool, for one span of work: no second one is taken while it is held.
+    pub(crate) async fn connection(&self) -> Result<Pooled<C>, Error> {
+        let mut conn = match tokio::time::timeout(POOL_TIMEOUT, self.pool.get()).await {
+            Ok(Ok(conn)) => conn,
+            Ok(Err(error)) => return Err(Error::unavailable(error)),
+            Err(elapsed) => return Err(Error::unavailable(elapsed)),
+        };
+        if self.settings.statement_cache == StatementCache::Off {
+            self.driver.without_statement_cache(&mut conn);
+        }
+        Ok(conn)
+    }
+}
+
+/// What leased runs need of an engine, whatever its connections are.
+pub(crate) trait Engine: Send + Sync {
+    fn settings(&self) -> &Settings;
+    fn tasks(&self) -> &TaskTracker;
+    fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>>;
+    fn look<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<Row>, Error>>;
+    fn complete<'e>(
+        &'e self,
+        address: &'e Address,
+        fence: Fence,
+        stored: &'e Stored,
+    ) -> BoxFuture<'e, Result<bool, Error>>;
+    fn release<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
+}
+
+impl<C: Send + 'static> Engine for Inner<C> {
+    fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn tasks(&self) -> &TaskTracker {
+        &self.tasks
+    }
+
+    fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>> {
+        async move {
+            let mut conn = self.connection().await?;
+            self.driver.claim(&mut conn, claim).await.map_err(Error::unavailable)
+        }
+        .boxed()
+    }
+
+    fn look<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<Row>, Error>> {
+        async move {
+            let mut conn = self.connection().await?;
+            self.driver.look(&mut conn, address).await.map_err(Error::unavailable)
+        }
+        .boxed()
+    }
+
+    fn complete<'e>(
+        &'e self,
+        address: &'e Address,
+        fence: Fence,
+        stored: &'e Stored,
+    ) -> BoxFuture<'e, Result<bool, Error>> {
+        async move {
+            let mut conn = self.connection().await?;
+            self.driver.complete(&mut conn, address, fence, stored).await.map_err(Error::unavailable)
+        }
+        .boxed()
+    }
+
+    fn release<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>> {
+        async move {
+            let mut conn = self.connection().await?;
+            self.driver.release(&mut conn, address, fence).await.map_err(Error::unavailable)
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,370 @@
+//! The key: the caller's name for one logical operation.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use http::HeaderValue;
+use sfv::{BareItem, Item, Parser};
+use sha2::{Digest, Sha256};
+
+/// The longest key that is stored as it is, in bytes.
+pub const MAX_KEY_BYTES: usize = 255;
+
+/// A checked key, 1 to 255 bytes.
+///
+/// ```
+/// use idempotent_runtime::{Key, KeyPolicy};
+///
+/// let key = Key::from_header(
+///     &http::HeaderValue::from_static("\"8e03978e-40d5-43e8-bc93-6894a57f9324\""),
+///     &KeyPolicy::default(),
+/// ).unwrap();
+/// assert_eq!(key.as_str(), "8e03978e-40d5-43e8-bc93-6894a57f9324");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Key(String);
+
+impl Key {
+    /// Reads a key as a client sends it: bare (visible ASCII without comma, quote or space) or one string of
+    /// RFC 8941 / RFC 9651 (`"…"`, whose parameters are ignored). Both forms name one key.
+    pub fn from_header(value: &HeaderValue, policy: &KeyPolicy) -> Result<Self, KeyError> {
+        let text = value.to_str().map_err(|_| KeyError::NotAscii)?.trim_matches([' ', '\t']);
+        let key = if text.starts_with('"') { quoted(text)? } else { bare(text)? };
+        if key.is_empty() {
+            return Err(KeyError::Empty);
+        }
+        if key.len() > MAX_KEY_BYTES {
+            return Err(KeyError::TooLong { bytes: key.len() });
+        }
+        policy.check(&key)?;
+        Ok(Self(key.into_owned()))
+    }
+
+    /// Makes a key of values that already name the operation: an event's id, `(user.id, post.id)`.
+    ///
+    /// What cannot be stored as it is (more than 255 bytes, or with a zero byte) becomes its SHA-256.
+    ///
+    /// ```
+    /// use idempotent_runtime::Key;
+    ///
+    /// assert_eq!(Key::natural(&42).unwrap().as_str(), "42");
+    /// assert_eq!(Key::natural(&("ab", 7)).unwrap().as_str(), "2:ab1:7");
+    /// ```
+    pub fn natural(value: &(impl KeyPart + ?Sized)) -> Result<Self, KeyError> {
+        storable(value).map(Self).ok_or(KeyError::Empty)
+    }
+
+    /// The key as it is stored.
+    ///
+    /// ```
+    /// # use idempotent_runtime::Key;
+    /// assert_eq!(Key::natural("evt_1").unwrap().as_str(), "evt_1");
+    /// ```
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn quoted(text: &str) -> Result<Cow<'_, str>, KeyError> {
+    let item: Item = Parser::new(text).parse().map_err(|error| KeyError::Malformed { reason: error.to_string() })?;
+    match item.bare_item {
+        BareItem::String(string) => Ok(Cow::Owned(string.as_str().to_owned())),
+        _ => Err(KeyError::Malformed { reason: "not a string".into() }),
+    }
+}
+
+fn bare(text: &str) -> Result<Cow<'_, str>, KeyError> {
+    match text.bytes().find(|byte| !byte.is_ascii_graphic() || matches!(byte, b',' | b'"')) {
+        Some(byte) => Err(KeyError::Malformed { reason: format!("unexpected {:?}", char::from(byte)) }),
+        None => Ok(Cow::Borrowed(text)),
+    }
+}
+
+/// The stored text of a natural key or scope; `None` when it is empty.
+pub(crate) fn storable(value: &(impl KeyPart + ?Sized)) -> Option<String> {
+    const HASHED: &str = "sha256:";
+    let mut text = String::new();
+    value.encode(&mut text);
+    if text.is_empty() {
+        return None;
+    }
+    // A literal that looks like a digest is hashed too, so that nobody can name another's digest.
+    if text.len() > MAX_KEY_BYTES || text.contains('\0') || text.starts_with(HASHED) {
+        let digest = Sha256::digest(text.as_bytes());
+        text.clear();
+        text.push_str(HASHED);
+        for byte in digest {
+            let _ = write!(text, "{byte:02x}");
+        }
+    }
+    Some(text)
+}
+
+/// What may stand in `key = …` and `scope = …`: strings, integers, `bool`, UUIDs, references to them, and tuples,
+/// whose members are encoded with their lengths, so that `("a", "bc")` and `("ab", "c")` differ.
+///
+/// ```
+/// use idempotent_runtime::{Key, KeyPart};
+///
+/// struct PostId(i64);
+/// impl KeyPart for PostId {
+///     fn encode(&self, out: &mut String) {
+///         self.0.encode(out);
+///     }
+/// }
+/// assert_eq!(Key::natural(&PostId(7)).unwrap().as_str(), "7");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be a key or a scope",
+    label = "expected a string, an integer, a `Uuid` or a tuple of them",
+    note = "implement `KeyPart` for `{Self}`, or name the field that identifies it, such as `user.id`"
+)]
+pub trait KeyPart {
+    /// Appends the text of this value.
+    fn encode(&self, out: &mut String);
+}
+
+impl KeyPart for str {
+    fn encode(&self, out: &mut String) {
+        out.push_str(self);
+    }
+}
+
+impl KeyPart for String {
+    fn encode(&self, out: &mut String) {
+        out.push_str(self);
+    }
+}
+
+impl KeyPart for Cow<'_, str> {
+    fn encode(&self, out: &mut String) {
+        out.push_str(self);
+    }
+}
+
+impl KeyPart for uuid::Uuid {
+    fn encode(&self, out: &mut String) {
+        let _ = write!(out, "{self}");
+    }
+}
+
+impl<T: KeyPart + ?Sized> KeyPart for &T {
+    fn encode(&self, out: &mut String) {
+        (**self).encode(out);
+    }
+}
+
+macro_rules! displayed {
+    ($($type:ty),*) => {$(
+        impl KeyPart for $type {
+            fn encode(&self, out: &mut String) {
+                let _ = write!(out, "{self}");
+            }
+        }
+    )*};
+}
+displayed!(i8, i16, i32, i64, i128, isize, u8, u16, u32, u64, u128, usize, bool);
+
+macro_rules! tuples {
+    ($($name:ident)*) => {
+        impl<$($name: KeyPart),*> KeyPart for ($($name,)*) {
+            fn encode(&self, out: &mut String) {
+                #[allow(non_snake_case, reason = "the type parameters name their values")]
+                let ($($name,)*) = self;
+                $(
+                    let mut part = String::new();
+                    $name.encode(&mut part);
+                    let _ = write!(out, "{}:{part}", part.len());
+                )*
+            }
+        }
+    };
+}
+tuples!(A);
+tuples!(A B);
+tuples!(A B C);
+tuples!(A B C D);
+tuples!(A B C D E);
+tuples!(A B C D E F);
+
+/// Which keys of clients are accepted. Natural keys are the server's own and are not subject to it.
+///
+/// ```
+/// use idempotent_runtime::KeyPolicy;
+///
+/// assert!(KeyPolicy::default().check("idem_f47").is_ok());
+/// assert!(KeyPolicy::default().check("order-1").is_err());
+/// assert!(KeyPolicy::strict().check("idem_f47").is_err());
+/// ```
+#[derive(Debug, Clone)]
+pub struct KeyPolicy {
+    min_bytes: usize,
+    strict: bool,
+}
+
+impl Default for KeyPolicy {
+    /// At least 8 characters: short keys collide and can be guessed.
+    fn default() -> Self {
+        Self { min_bytes: 8, strict: false }
+    }
+}
+
+impl KeyPolicy {
+    /// At least 128 bits (a UUID, or 22 random characters), and nothing that looks like an e-mail address.
+    ///
+    /// ```
+    /// # use idempotent_runtime::KeyPolicy;
+    /// assert!(KeyPolicy::strict().check("8e03978e-40d5-43e8-bc93-6894a57f9324").is_ok());
+    /// ```
+    #[must_use]
+    pub fn strict() -> Self {
+        Self { min_bytes: 22, strict: true }
+    }
+
+    /// Whether `key` (decoded) is accepted.
+    ///
+    /// ```
+    /// # use idempotent_runtime::KeyPolicy;
+    /// assert!(KeyPolicy::strict().check("somebody.or.other@example.org").is_err());
+    /// ```
+    pub fn check(&self, key: &str) -> Result<(), KeyError> {
+        if key.len() < self.min_bytes {
+            return Err(KeyError::TooShort { min: self.min_bytes });
+        }
+        if self.strict && key.contains('@') {
+            return Err(KeyError::Personal);
+        }
+        Ok(())
+    }
+}
+
+/// Why a key was refused. Nothing is stored then.
+///
+/// ```
+/// use idempotent_runtime::{Key, KeyError, KeyPolicy};
+///
+/// let refused = Key::from_header(&http::HeaderValue::from_static("a,b"), &KeyPolicy::default());
+/// assert!(matches!(refused, Err(KeyError::Malformed { .. })));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// Nothing but blanks, or `""`.
+    #[error("the key is empty; send a fresh UUID for each operation")]
+    Empty,
+    /// Bytes outside visible ASCII.
+    #[error("the key has characters outside visible ASCII; send a fresh UUID for each operation")]
+    NotAscii,
+    /// Neither a bare key nor one structured-field string.
+    #[error("the key is malformed ({reason}); send one key without comma, quote or space, or one quoted string")]
+    Malformed {
+        /// What was found.
+        reason: String,
+    },
+    /// Two header lines.
+    #[error("the header was sent {lines} times; send one key")]
+    Several {
+        /// How many lines there were.
+        lines: usize,
+    },
+    /// Fewer bytes than the policy wants.
+    #[error("the key is too short; send at least {min} characters, best a fresh UUID")]
+    TooShort {
+        /// The fewest bytes accepted.
+        min: usize,
+    },
+    /// More than [`MAX_KEY_BYTES`].
+    #[error("the key has {bytes} bytes; send at most 255")]
+    TooLong {
+        /// How many bytes it has.
+        bytes: usize,
+    },
+    /// Looks like an e-mail address.
+    #[error("the key looks like personal data; send a fresh UUID for each operation")]
+    Personal,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn read(bytes: &[u8]) -> Result<String, KeyError> {
+        Key::from_header(&HeaderValue::from_bytes(bytes).unwrap(), &KeyPolicy::default()).map(|key| key.0)
+    }
+
+    #[test]
+    fn an_empty_key_is_refused() {
+        for empty in ["", " ", "\t ", "\"\""] {
+            assert_eq!(read(empty.as_bytes()), Err(KeyError::Empty), "{empty:?}");
+        }
+    }
+
+    #[test]
+    fn length_is_counted_in_bytes_after_decoding() {
+        assert!(read(&[b'k'; 255]).is_ok());
+        assert_eq!(read(&[b'k'; 256]), Err(KeyError::TooLong { bytes: 256 }));
+        let escaped = format!("\"{}\"", "\\\"".repeat(255));
+        assert_eq!(read(escaped.as_bytes()).unwrap().len(), 255);
+        assert_eq!(read(b"1234567"), Err(KeyError::TooShort { min: 8 }));
+    }
+
+    #[test]
+    fn a_quoted_key_and_a_bare_key_are_one() {
+        assert_eq!(read(b"\"abc-12345\""), read(b"abc-12345"));
+        assert_eq!(read(b"  \"abc-12345\";a=1;b "), read(b"abc-12345"));
+        assert_eq!(read(br#""a \"quoted\" key""#).unwrap(), "a \"quoted\" key");
+    }
+
+    #[test]
+    fn a_list_is_not_a_key() {
+        for list in [
+            "first-key,second-key",
+            "\"first-key\", \"second-key\"",
+            "\"open-ended",
+            "\"bad \\n escape\"",
+            "a key with spaces",
+        ] {
+            assert!(matches!(read(list.as_bytes()), Err(KeyError::Malformed { .. })), "{list}");
+        }
+        assert_eq!(read(b"caf\xc3\xa9-caf\xc3\xa9"), Err(KeyError::NotAscii));
+    }
+
+    #[test]
+    fn a_natural_key_that_cannot_be_stored_is_hashed() {
+        let long = "x".repeat(256);
+        let hashed = Key::natural(&long).unwrap();
+        assert_eq!(hashed.as_str().len(), 71);
+        assert_ne!(hashed, Key::natural(&"x".repeat(257)).unwrap());
+        assert_ne!(Key::natural(hashed.as_str()).unwrap(), hashed, "a digest cannot be named");
+        assert!(Key::natural("with\0zero").unwrap().as_str().starts_with("sha256:"));
+        assert_eq!(Key::natural(""), Err(KeyError::Empty));
+    }
+
+    proptest! {
+        #[test]
+        fn every_bare_key_reads_as_itself(key in "[!#-+\\--~]{8,255}") {
+            prop_assert_eq!(read(key.as_bytes()).unwrap(), key);
+        }
+
+        #[test]
+        fn every_quoted_key_reads_as_what_was_quoted(key in "[ -~]{8,255}") {
+            let quoted = format!("\"{}\"", key.replace('\\', "\\\\").replace('"', "\\\""));
+            prop_assert_eq!(read(quoted.as_bytes()).unwrap(), key);
+        }
+
+        #[test]
+        fn no_header_makes_the_parser_panic(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            if let Ok(value) = HeaderValue::from_bytes(&bytes) {
+                let _ = Key::from_header(&value, &KeyPolicy::default());
+            }
+        }
+
+        #[test]
+        fn different_tuples_have_different_keys(a in ".{0,6}", b in ".{0,6}", c in ".{0,6}", d in ".{0,6}") {
+            let same = Key::natural(&(&a, &b)) == Key::natural(&(&c, &d));
+            prop_assert_eq!(same, (a, b) == (c, d));
+        }
+    }
+}

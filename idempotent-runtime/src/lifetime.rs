@@ -1,0 +1,137 @@
+//! How long a record lives: the ttl of its answer and the lease of its claim.
+
+use std::time::Duration;
+
+use crate::error::Error;
+
+/// The longest ttl that is not [`Ttl::FOREVER`], in milliseconds: 1,000 years.
+const MAX_MS: i64 = 1_000 * 366 * 86_400_000;
+/// Added to any clock of this millennium it neither overflows nor is ever reached.
+const FOREVER_MS: i64 = i64::MAX / 2;
+/// The lease of a claim that names none.
+const DEFAULT_LEASE_MS: i64 = 30_000;
+
+/// How long an answer is kept, from the claim on.
+///
+/// ```
+/// use idempotent_runtime::Ttl;
+/// use std::time::Duration;
+///
+/// assert!(Ttl::new(Duration::from_secs(60)).is_ok());
+/// assert!(Ttl::new(Duration::ZERO).is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ttl(i64);
+
+impl Ttl {
+    /// Never expires, never swept: for natural keys such as one like per user and post.
+    pub const FOREVER: Self = Self(FOREVER_MS);
+
+    /// A ttl of 1 millisecond to 1,000 years.
+    ///
+    /// ```
+    /// # use idempotent_runtime::Ttl;
+    /// assert!(Ttl::new(std::time::Duration::MAX).is_err());
+    /// ```
+    pub fn new(ttl: Duration) -> Result<Self, Error> {
+        Ok(Self(millis("ttl", ttl)?))
+    }
+
+    /// What the macro has checked already.
+    #[must_use]
+    pub(crate) const fn of_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    pub(crate) const fn millis(self) -> i64 {
+        self.0
+    }
+}
+
+/// How long an unfinished claim is believed before another may take it over.
+///
+/// ```
+/// use idempotent_runtime::Lease;
+/// use std::time::Duration;
+///
+/// assert!(Lease::new(Duration::from_secs(30)).is_ok());
+/// assert!(Lease::new(Duration::ZERO).is_err());
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lease(i64);
+
+impl Lease {
+    /// A lease of 1 millisecond or more.
+    ///
+    /// ```
+    /// # use idempotent_runtime::Lease;
+    /// assert!(Lease::new(std::time::Duration::from_millis(1)).is_ok());
+    /// ```
+    pub fn new(lease: Duration) -> Result<Self, Error> {
+        Ok(Self(millis("lease", lease)?))
+    }
+
+    /// What the macro has checked already.
+    #[must_use]
+    pub(crate) const fn of_millis(millis: i64) -> Self {
+        Self(millis)
+    }
+
+    /// 30 seconds, or the ttl if that is shorter.
+    pub(crate) const fn default_for(ttl: Ttl) -> Self {
+        Self(if ttl.0 < DEFAULT_LEASE_MS { ttl.0 } else { DEFAULT_LEASE_MS })
+    }
+
+    pub(crate) const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// The lease itself if it ends before the ttl does.
+    pub(crate) fn within(self, ttl: Ttl) -> Result<Self, Error> {
+        if self.0 <= ttl.0 {
+            return Ok(self);
+        }
+        Err(Error::misconfigured(format!(
+            "the lease of {} ms is longer than the ttl of {} ms; write a shorter `lease` or a longer `ttl`",
+            self.0, ttl.0
+        )))
+    }
+}
+
+fn millis(what: &str, duration: Duration) -> Result<i64, Error> {
+    match i64::try_from(duration.as_millis()) {
+        Ok(0) => Err(Error::misconfigured(format!("the {what} is zero; write at least 1 ms"))),
+        Ok(millis) if millis <= MAX_MS => Ok(millis),
+        _ => Err(Error::misconfigured(format!(
+            "the {what} of {duration:?} is longer than 1,000 years; write `ttl = \"forever\"`"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lease_is_seconds_where_the_ttl_is_days() {
+        let three_days = Ttl::new(Duration::from_secs(3 * 86_400)).unwrap();
+        assert_eq!(Lease::default_for(three_days), Lease(30_000));
+        assert_eq!(Lease::default_for(Ttl::FOREVER), Lease(30_000));
+        assert_eq!(Lease::default_for(Ttl(1_000)), Lease(1_000));
+    }
+
+    #[test]
+    fn nonsense_is_refused_at_construction() {
+        for bad in [Duration::ZERO, Duration::from_nanos(999_999), Duration::MAX] {
+            assert!(Ttl::new(bad).is_err() && Lease::new(bad).is_err(), "{bad:?}");
+        }
+        assert!(Lease(2_000).within(Ttl(1_000)).is_err());
+        assert!(Lease(1_000).within(Ttl(1_000)).is_ok());
+    }
+
+    #[test]
+    fn forever_never_overflows_the_clock() {
+        let year_9999_ms = 253_402_300_799_000_i64;
+        assert!(year_9999_ms.checked_add(FOREVER_MS).is_some());
+    }
+}

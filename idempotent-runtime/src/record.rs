@@ -1,0 +1,220 @@
+//! The record, and the whole protocol as one pure function.
+
+use crate::fingerprint::Fingerprint;
+
+/// Milliseconds since the epoch, by the database's clock.
+pub type Millis = i64;
+
+/// Where a record stands.
+///
+/// ```
+/// use idempotent_runtime::State;
+/// assert_ne!(State::Claimed, State::Completed);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Somebody runs, or died running.
+    Claimed,
+    /// The answer is stored. Terminal until it expires.
+    Completed,
+    /// The run failed and gave the key back; the row stays, so that fences never repeat.
+    Released,
+}
+
+/// What the protocol looks at in a stored row.
+///
+/// ```
+/// use idempotent_runtime::{Fingerprint, Record, State};
+///
+/// let record = Record {
+///     fingerprint: Fingerprint::NONE,
+///     state: State::Completed,
+///     held: false,
+///     lease_until: 0,
+///     expires_at: 1_000,
+///     replayable: true,
+/// };
+/// assert_eq!(record.state, State::Completed);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// What was asked when the key was claimed.
+    pub fingerprint: Fingerprint,
+    /// Where it stands.
+    pub state: State,
+    /// Not to be taken over: after its lease only an operator decides.
+    pub held: bool,
+    /// When the claim is no longer believed.
+    pub lease_until: Millis,
+    /// When a finished record counts as absent.
+    pub expires_at: Millis,
+    /// Whether the answer was stored; not for one that was too large, or a stream.
+    pub replayable: bool,
+}
+
+/// What is to be done with a request.
+///
+/// ```
+/// use idempotent_runtime::{decide, Decision, Fingerprint};
+///
+/// assert_eq!(decide(None, Fingerprint::NONE, 0), Decision::Claim);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// Nobody has this key: claim it and run.
+    Claim,
+    /// Its holder is gone: claim it with the next fence and run.
+    TakeOver,
+    /// Give back the stored answer.
+    Replay,
+    /// Run nothing.
+    Refuse(Refusal),
+}
+
+/// Why a request is refused by what is stored.
+///
+/// ```
+/// use idempotent_runtime::{decide, Decision, Fingerprint, Record, Refusal, State};
+///
+/// let running = Record {
+///     fingerprint: Fingerprint::NONE,
+///     state: State::Claimed,
+///     held: false,
+///     lease_until: 2_500,
+///     expires_at: 10_000,
+///     replayable: false,
+/// };
+/// let refused = Decision::Refuse(Refusal::InUse { retry_after_ms: 1_500 });
+/// assert_eq!(decide(Some(&running), Fingerprint::NONE, 1_000), refused);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// The key was used for another request.
+    Reused,
+    /// The first request still runs.
+    InUse {
+        /// How long its claim is believed yet.
+        retry_after_ms: i64,
+    },
+    /// The first request died, and may not be run again without somebody's decision.
+    OutcomeUnknown,
+    /// It ran, but its answer could not be stored.
+    NotStored,
+}
+
+/// The protocol: what to do with a request, given what is stored under its key and the database's clock.
+///
+/// ```
+/// use idempotent_runtime::{decide, Content, Decision, Fingerprint, Record, Refusal, State};
+///
+/// let asked = Fingerprint::of_value(b"10");
+/// let done = Record {
+///     fingerprint: asked,
+///     state: State::Completed,
+///     held: false,
+///     lease_until: 0,
+///     expires_at: 1_000,
+///     replayable: true,
+/// };
+/// assert_eq!(decide(Some(&done), asked, 999), Decision::Replay);
+/// assert_eq!(decide(Some(&done), Fingerprint::of_value(b"20"), 999), Decision::Refuse(Refusal::Reused));
+/// assert_eq!(decide(Some(&done), asked, 1_000), Decision::Claim, "expired is absent");
+/// ```
+#[must_use]
+pub fn decide(existing: Option<&Record>, asked: Fingerprint, now: Millis) -> Decision {
+    let Some(&Record { fingerprint, state, held, lease_until, expires_at, replayable }) = existing else {
+        return Decision::Claim;
+    };
+    let expired = expires_at <= now;
+    let abandoned = state == State::Claimed && lease_until <= now;
+    match state {
+        State::Completed | State::Released if expired => Decision::Claim,
+        State::Claimed if abandoned && expired && !held => Decision::TakeOver,
+        _ if fingerprint != asked => Decision::Refuse(Refusal::Reused),
+        State::Completed if replayable => Decision::Replay,
+        State::Completed => Decision::Refuse(Refusal::NotStored),
+        State::Released => Decision::Claim,
+        State::Claimed if !abandoned => Decision::Refuse(Refusal::InUse { retry_after_ms: lease_until - now }),
+        State::Claimed if held => Decision::Refuse(Refusal::OutcomeUnknown),
+        State::Claimed => Decision::TakeOver,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn print(n: u8) -> Fingerprint {
+        Fingerprint::of_value(&[n])
+    }
+
+    prop_compose! {
+        fn any_record()(
+            which in 0_u8..2,
+            state in prop_oneof![Just(State::Claimed), Just(State::Completed), Just(State::Released)],
+            held: bool,
+            lease_until in 0_i64..100,
+            expires_at in 0_i64..100,
+            replayable: bool,
+        ) -> Record {
+            Record { fingerprint: print(which), state, held, lease_until, expires_at, replayable }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn another_request_under_the_key_never_sees_the_answer(record in any_record(), now in 0_i64..100) {
+            prop_assume!(record.fingerprint != print(1));
+            prop_assert_ne!(decide(Some(&record), print(1), now), Decision::Replay);
+        }
+
+        #[test]
+        fn a_live_claim_is_never_taken(record in any_record(), now in 0_i64..100, asked in 0_u8..2) {
+            prop_assume!(record.state == State::Claimed && record.lease_until > now);
+            let decision = decide(Some(&record), print(asked), now);
+            prop_assert!(matches!(decision, Decision::Refuse(_)), "{decision:?}");
+        }
+
+        #[test]
+        fn a_mismatch_is_said_even_while_the_first_still_runs(record in any_record(), now in 0_i64..100) {
+            prop_assume!(record.state == State::Claimed && record.lease_until > now && record.fingerprint != print(1));
+            prop_assert_eq!(decide(Some(&record), print(1), now), Decision::Refuse(Refusal::Reused));
+        }
+
+        #[test]
+        fn completed_is_terminal_until_it_expires(record in any_record(), now in 0_i64..100, asked in 0_u8..2) {
+            prop_assume!(record.state == State::Completed);
+            let decision = decide(Some(&record), print(asked), now);
+            prop_assert_eq!(decision == Decision::Claim, record.expires_at <= now);
+            prop_assert_ne!(decision, Decision::TakeOver);
+        }
+
+        #[test]
+        fn a_held_claim_is_never_taken_over(record in any_record(), now in 0_i64..100, asked in 0_u8..2) {
+            prop_assume!(record.state == State::Claimed && record.held);
+            let decision = decide(Some(&record), print(asked), now);
+            prop_assert!(matches!(decision, Decision::Refuse(_)), "{decision:?}");
+        }
+
+        #[test]
+        fn only_an_abandoned_claim_is_taken_over(record in any_record(), now in 0_i64..100, asked in 0_u8..2) {
+            prop_assume!(decide(Some(&record), print(asked), now) == Decision::TakeOver);
+            prop_assert!(record.state == State::Claimed && record.lease_until <= now && !record.held);
+            prop_assert!(record.fingerprint == print(asked) || record.expires_at <= now);
+        }
+
+        #[test]
+        fn in_use_names_a_time_that_is_left(record in any_record(), now in 0_i64..100) {
+            if let Decision::Refuse(Refusal::InUse { retry_after_ms }) = decide(Some(&record), print(0), now) {
+                prop_assert!(retry_after_ms > 0 && now + retry_after_ms == record.lease_until);
+            }
+        }
+
+        #[test]
+        fn an_expired_finished_record_is_as_good_as_none(record in any_record(), now in 0_i64..100, asked in 0_u8..2) {
+            prop_assume!(record.state != State::Claimed && record.expires_at <= now);
+            prop_assert_eq!(decide(Some(&record), print(asked), now), decide(None, print(asked), now));
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! Plain functions: consumers and jobs. A result is stored with serde; an error releases.
+//!
+//! An expansion calls `open`, runs the body where it stands, so that it may borrow, and then calls `close`.
+
+use std::any::Any;
+use std::future::Future;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::sync::Arc;
+
+use futures_util::FutureExt;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::Outcome;
+use crate::answer::Answer;
+use crate::claim::{Claim, Claimed, Fence};
+use crate::engine::{Engine, Idempotency};
+use crate::error::Error;
+use crate::fingerprint::Fingerprint;
+use crate::global::{AnyEngine, EngineFor};
+use crate::settings::Settings;
+use crate::store::{End, Ended, Level, Stored};
+use crate::terms::{Policy, Terms};
+
+/// What a panic carries.
+pub type Panic = Box<dyn Any + Send>;
+
+/// What an annotated plain function returns: `Result<T, E>`, where `T` is stored and `E` can say why it did not run.
+#[diagnostic::on_unimplemented(
+    message = "an idempotent function must return `Result<T, E>` with `T: Serialize + DeserializeOwned` and `E: From<idempotent_runtime::Error>`",
+    label = "this cannot be stored and given back",
+    note = "derive `Serialize` and `Deserialize` for the value, and implement `From<idempotent_runtime::Error>` for the error"
+)]
+pub trait Storable: Sized {
+    #[doc(hidden)]
+    fn encode(&self) -> Option<Result<Vec<u8>, serde_json::Error>>;
+    #[doc(hidden)]
+    fn decode(stored: &[u8]) -> Self;
+    #[doc(hidden)]
+    fn refuse(error: Error) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Serialize + DeserializeOwned, E: From<Error>> Storable for Result<T, E> {
+    fn encode(&self) -> Option<Result<Vec<u8>, serde_json::Error>> {
+        self.as_ref().ok().map(serde_json::to_vec)
+    }
+
+    fn decode(stored: &[u8]) -> Self {
+        serde_json::from_slice(stored).map_err(|error| Error::Undecodable(error).into())
+    }
+
+    fn refuse(error: Error) -> Self {
+        Err(error.into())
+    }
+}
+
+/// How the result `R` of a function is stored: the one place where its bounds are asked for.
+pub struct Codec<R> {
+    encode: fn(&R) -> Option<Result<Vec<u8>, serde_json::Error>>,
+    decode: fn(&[u8]) -> R,
+    refuse: fn(Error) -> R,
+}
+
+impl<R> Clone for Codec<R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Codec<R> {}
+
+impl<R> std::fmt::Debug for Codec<R> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Codec")
+    }
+}
+
+/// The codec of a result type.
+#[must_use]
+pub const fn codec<R: Storable>() -> Codec<R> {
+    Codec { encode: R::encode, decode: R::decode, refuse: R::refuse }
+}
+
+impl<R> Codec<R> {
+    /// What is to be kept of a result that fits.
+    fn end(self, result: &R, settings: &Settings) -> Result<End, Error> {
+        let Some(encoded) = (self.encode)(result) else { return Ok(End::RollBack) };
+        let body = encoded.map_err(Error::Unserializable)?;
+        if body.len() > settings.response_limit {
+            tracing::warn!(bytes = body.len(), "a result is larger than the response limit and is not stored");
+            return Ok(End::Commit(Stored::Tombstone));
+        }
+        Ok(End::Commit(Stored::Answer(Answer::of_value(body))))
+    }
+}
+
+/// What a body does with a call.
+#[derive(Debug)]
+pub enum Opened<S, R> {
+    /// Run, and close the span with what came of it.
+    Run(S),
+    /// Return this.
+    Done(R),
+}
+
+/// Runs a body to its end or its panic.
+pub async fn catch<R>(body: impl Future<Output = R>) -> Result<R, Panic> {
+    AssertUnwindSafe(body).catch_unwind().await
+}
+
+fn claim(settings: &Settings, policy: &Policy, terms: Terms<()>) -> Result<Claim, Error> {
+    // A plain function has no request that the engine's rule could read: its key says it all.
+    let caller = || Some(String::new());
+    let fingerprint = |value: Option<Vec<u8>>| value.map_or(Fingerprint::NONE, |value| Fingerprint::of_value(&value));
+    terms.into_claim(settings, policy, None, caller, fingerprint)
+}
+
+/// A claim in a transaction on the caller's connection.
+pub struct Span<C: 'static> {
+    engine: Idempotency<C>,
+    claim: Claim,
+    fence: Fence,
+    level: Level,
+}
+
+impl<C> std::fmt::Debug for Span<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Span").field("claim", &self.claim).finish_non_exhaustive()
+    }
+}
+
+/// Begins a transaction on the caller's connection (a savepoint inside an open one) and claims in it.
+pub async fn open<C: Send + 'static, R>(
+    codec: Codec<R>,
+    policy: &'static Policy,
+    terms: Terms<impl EngineFor<C>>,
+    conn: &mut C,
+) -> Opened<Span<C>, R> {
+    let (engine, terms) = terms.split();
+    let claimed = async {
+        let engine = engine.find()?;
+        let claim = claim(&engine.inner().settings, policy, terms)?;
+        let driver = engine.inner().driver;
+        let level = Level::Nested { base: driver.depth(conn).map_err(from_database)? };
+        match driver.open(conn, &claim, level).await.map_err(from_database)? {
+            Claimed::Won(fence) => Ok(Outcome::Ran(Span { engine, claim, fence, level })),
+            Claimed::Replay(answer) => Ok(Outcome::Replayed(answer)),
+            Claimed::Refused(refusal) => Err(refusal.into()),
+        }
+    };
+    match claimed.await {
+        Ok(Outcome::Ran(span)) => Opened::Run(span),
+        Ok(Outcome::Replayed(answer)) => Opened::Done((codec.decode)(&answer.body)),
+        Err(error) => Opened::Done((codec.refuse)(error)),
+    }
+}
+
+/// Completes and commits, or rolls back. Inside the caller's own transaction the record commits with that.
+pub async fn close<C: Send + 'static, R>(codec: Codec<R>, span: Span<C>, conn: &mut C, ran: Result<R, Panic>) -> R {
+    let Span { engine, claim, fence, level } = span;
+    let driver = engine.inner().driver;
+    let (result, end) = match ran {
+        Ok(result) => {
+            let end = codec.end(&result, &engine.inner().settings);
+            (Ok(result), end)
+        }
+        Err(panic) => (Err(panic), Ok(End::RollBack)),
+    };
+    let (end, unserializable) = match end {
+        Ok(end) => (end, None),
+        Err(error) => (End::RollBack, Some(error)),
+    };
+    let commits = matches!(end, End::Commit(_));
+    let ended = driver.close(conn, &claim, fence, level, end).await;
+    match (result, ended) {
+        (Err(panic), _) => resume_unwind(panic),
+        (Ok(_), _) if unserializable.is_some() => (codec.refuse)(unserializable.unwrap_or(Error::KeyMissing)),
+        (Ok(result), Ok(Ended::Done)) => result,
+        // The function's own error is the more telling one.
+        (Ok(result), _) if !commits => result,
+        (Ok(_), Ok(Ended::RolledBack(error))) => overtaken(codec, &engine, &claim, level, conn, error).await,
+        (Ok(_), Err(error)) => (codec.refuse)(from_database(error)),
+    }
+}
+
+/// After a completion that could not commit: what another stored meanwhile, or an error to run the whole again on.
+async fn overtaken<C: Send + 'static, R>(
+    codec: Codec<R>,
+    engine: &Idempotency<C>,
+    claim: &Claim,
+    level: Level,
+    conn: &mut C,
+    error: diesel::result::Error,
+) -> R {
+    let driver = engine.inner().driver;
+    let retryable = Error::Retryable(error.into());
+    match driver.open(conn, claim, level).await {
+        Ok(Claimed::Replay(answer)) => (codec.decode)(&answer.body),
+        Ok(Claimed::Refused(refusal)) => (codec.refuse)(refusal.into()),
+        Ok(Claimed::Won(fence)) => match driver.close(conn, claim, fence, level, End::RollBack).await {
+            Ok(_) => (codec.refuse)(retryable),
+            Err(error) => (codec.refuse)(from_database(error)),
+        },
+        Err(_) => (codec.refuse)(retryable),
+    }
+}
+
+fn from_database(error: diesel::result::Error) -> Error {
+    use crate::store::fault::{Fault, classify};
+    match classify(&error) {
+        Fault::Contention => Error::Retryable(error.into()),
+        Fault::Unavailable | Fault::Other => Error::unavailable(error),
+    }
+}
+
+/// A claim under a lease, given back if the call is dropped before it ends.
+pub struct LeasedSpan {
+    engine: Arc<dyn Engine>,
+    claim: Option<Claim>,
+    fence: Fence,
+}
+
+impl std::fmt::Debug for LeasedSpan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LeasedSpan").field("claim", &self.claim).finish_non_exhaustive()
+    }
+}
+
+impl Drop for LeasedSpan {
+    fn drop(&mut self) {
+        if let (Some(claim), Ok(runtime)) = (self.claim.take(), tokio::runtime::Handle::try_current()) {
+            let (engine, fence) = (Arc::clone(&self.engine), self.fence);
+            let tasks = engine.tasks().clone();
+            tasks.spawn_on(
+                async move {
+                    if let Err(error) = engine.release(&claim.address, fence).await {
+                        tracing::warn!(%error, "a claim could not be released; it lapses with its lease");
+                    }
+                },
+                &runtime,
+            );
+        }
+    }
+}
+
+/// Claims through the engine's pool, under a lease.
+pub async fn open_leased<R>(
+    codec: Codec<R>,
+    policy: &'static Policy,
+    terms: Terms<impl AnyEngine>,
+) -> Opened<LeasedSpan, R> {
+    let (engine, terms) = terms.split();
+    let claimed = async {
+        let engine = engine.find_any()?.0;
+        let claim = claim(engine.settings(), policy, terms)?;
+        let (claimant, copy) = (Arc::clone(&engine), claim.clone());
+        let span = move |fence| LeasedSpan { engine, claim: Some(claim), fence };
+        // In a task of its own: a caller that goes away drops no statement half way.
+        let claimed = shielded(&claimant.clone(), async move { claimant.claim(&copy).await }).await?;
+        match claimed {
+            Claimed::Won(fence) => Ok(Outcome::Ran(span(fence))),
+            Claimed::Replay(answer) => Ok(Outcome::Replayed(answer)),
+            Claimed::Refused(refusal) => Err(refusal.into()),
+        }
+    };
+    match claimed.await {
+        Ok(Outcome::Ran(span)) => Opened::Run(span),
+        Ok(Outcome::Replayed(answer)) => Opened::Done((codec.decode)(&answer.body)),
+        Err(error) => Opened::Done((codec.refuse)(error)),
+    }
+}
+
+/// Completes or releases a leased claim.
+pub async fn close_leased<R>(codec: Codec<R>, mut span: LeasedSpan, ran: Result<R, Panic>) -> R {
+    let Some(claim) = span.claim.take() else { return (codec.refuse)(Error::OutcomeUnknown) };
+    let engine = Arc::clone(&span.engine);
+    let end = match &ran {
+        Ok(result) => codec.end(result, engine.settings()),
+        Err(_) => Ok(End::RollBack),
+    };
+    let fence = span.fence;
+    let finishing = Arc::clone(&engine);
+    let ended = shielded(&engine, async move {
+        match end {
+            Ok(end) => super::leased::finish(&finishing, &claim, fence, end).await,
+            Err(error) => {
+                super::leased::finish(&finishing, &claim, fence, End::RollBack).await?;
+                Err(error)
+            }
+        }
+    })
+    .await;
+    match (ran, ended) {
+        (Err(panic), _) => resume_unwind(panic),
+        (Ok(result), Ok(None)) => result,
+        (Ok(_), Ok(Some(answer))) => (codec.decode)(&answer.body),
+        (Ok(_), Err(error)) => (codec.refuse)(error),
+    }
+}
+
+/// Runs store work to its end, whatever becomes of the caller.
+async fn shielded<T: Send + 'static>(engine: &Arc<dyn Engine>, work: impl Future<Output = T> + Send + 'static) -> T {
+    match engine.tasks().spawn(work).await {
+        Ok(done) => done,
+        Err(error) => resume_unwind(error.into_panic()),
+    }
+}

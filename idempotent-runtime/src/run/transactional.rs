@@ -1,0 +1,124 @@
+//! Transactional runs: claim, writes and answer commit together.
+
+use std::panic::{AssertUnwindSafe, resume_unwind};
+
+use futures_util::FutureExt;
+
+use super::backoff::Backoff;
+use super::{Body, Outcome, Ran};
+use crate::claim::{Claim, Claimed};
+use crate::engine::Inner;
+use crate::error::Error;
+use crate::settings::StatementCache;
+use crate::store::fault::{Fault, classify};
+use crate::store::{Access, End, Ended, Level};
+
+/// Runs `body` in a transaction that also holds the record. `body` runs again, with a fresh connection, after a
+/// serialization failure, a deadlock, or a COMMIT whose answer was lost; one run commits.
+pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
+    engine: &Inner<C>,
+    claim: &Claim,
+    mut body: B,
+) -> Result<Outcome<B::Value>, Error> {
+    let driver = engine.driver;
+    let mut backoff = Backoff::default();
+    let mut uncommittable = 0;
+    loop {
+        let mut conn = engine.connection().await?;
+        let level = Level::Own {
+            isolation: engine.settings.isolation,
+            pipelined: engine.settings.statement_cache == StatementCache::On,
+            base: driver.depth(&mut conn).map_err(Error::unavailable)?,
+        };
+        let fence = match driver.open(&mut conn, claim, level).await {
+            Ok(Claimed::Won(fence)) => fence,
+            Ok(Claimed::Replay(answer)) => return Ok(Outcome::Replayed(answer)),
+            Ok(Claimed::Refused(refusal)) => return Err(refusal.into()),
+            Err(error) if classify(&error) == Fault::Contention => {
+                drop(conn);
+                again(&mut backoff, error).await?;
+                continue;
+            }
+            Err(error) => return Err(Error::unavailable(error)),
+        };
+        let Ran { value, end } = match AssertUnwindSafe(body.run(&mut conn)).catch_unwind().await {
+            Ok(ran) => ran,
+            Err(panic) => {
+                if let Err(error) = driver.close(&mut conn, claim, fence, level, End::RollBack).await {
+                    tracing::warn!(%error, "a transaction could not be rolled back after a panic");
+                }
+                drop(conn);
+                resume_unwind(panic);
+            }
+        };
+        let keeps_writes = matches!(end, End::Commit(_) | End::Forget);
+        let met_another = driver.saw_contention(&mut conn);
+        let end = if met_another && !keeps_writes { End::RollBack } else { end };
+        let error = match driver.close(&mut conn, claim, fence, level, end).await {
+            Ok(Ended::Done) if met_another && !keeps_writes => diesel::result::Error::RollbackTransaction,
+            Ok(Ended::Done) => return Ok(Outcome::Ran(value)),
+            Ok(Ended::RolledBack(error)) => {
+                // A lost race shows at the next look. What is neither that nor contention, the body has caused.
+                if !met_another && classify(&error) == Fault::Other {
+                    uncommittable += 1;
+                    if uncommittable == 3 {
+                        return Err(Error::NotCommitted(error.into()));
+                    }
+                }
+                error
+            }
+            Err(error) => error,
+        };
+        drop(conn);
+        again(&mut backoff, error).await?;
+    }
+}
+
+/// Runs `body` in a transaction without a record: a safe method, or no key where none is needed.
+pub(crate) async fn unclaimed<C: Send + 'static, B: Body<C>>(
+    engine: &Inner<C>,
+    access: Access,
+    mut body: B,
+) -> Result<B::Value, Error> {
+    let driver = engine.driver;
+    let mut backoff = Backoff::default();
+    loop {
+        let mut conn = engine.connection().await?;
+        driver.begin(&mut conn, access, engine.settings.isolation).await.map_err(Error::unavailable)?;
+        let Ran { value, end } = match AssertUnwindSafe(body.run(&mut conn)).catch_unwind().await {
+            Ok(ran) => ran,
+            Err(panic) => {
+                if let Err(error) = driver.roll_back(&mut conn).await {
+                    tracing::warn!(%error, "a transaction could not be rolled back after a panic");
+                }
+                drop(conn);
+                resume_unwind(panic);
+            }
+        };
+        let met_another = driver.saw_contention(&mut conn);
+        let keeps_writes = matches!(end, End::Commit(_) | End::Forget);
+        let error = if keeps_writes {
+            match driver.commit(&mut conn).await {
+                Ok(()) => return Ok(value),
+                Err(error) if classify(&error) == Fault::Contention => error,
+                Err(error) => return Err(Error::unavailable(error)),
+            }
+        } else {
+            driver.roll_back(&mut conn).await.map_err(Error::unavailable)?;
+            if !met_another {
+                return Ok(value);
+            }
+            diesel::result::Error::RollbackTransaction
+        };
+        drop(conn);
+        again(&mut backoff, error).await?;
+    }
+}
+
+/// Waits before the next run, or gives up with what stopped the last.
+async fn again(backoff: &mut Backoff, error: diesel::result::Error) -> Result<(), Error> {
+    if backoff.wait().await {
+        return Ok(());
+    }
+    Err(Error::unavailable(error))
+}

@@ -1,0 +1,155 @@
+//! What an engine is told once: the builder.
+
+use std::sync::Arc;
+
+use crate::answer::StoredHeaders;
+use crate::engine::Idempotency;
+use crate::key::KeyPolicy;
+use crate::pool::{Connection, ConnectionPool};
+use crate::scope::Scope;
+use crate::store::Isolation;
+
+/// The largest request body that is read, and the largest answer that is stored, unless said otherwise: 1 MiB.
+const LIMIT: usize = 1024 * 1024;
+
+/// The form of the toolkit's own answers.
+///
+/// ```
+/// use idempotent_runtime::Profile;
+/// assert_eq!(Profile::default(), Profile::Stripe);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Profile {
+    /// `{"error":{"type":"idempotency_error","code":…,"message":…}}`, 409 for every conflict.
+    #[default]
+    Stripe,
+}
+
+/// Everything an engine was told, beside its pool.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    pub(crate) namespace: String,
+    pub(crate) scope: Scope,
+    pub(crate) profile: Profile,
+    pub(crate) key_policy: KeyPolicy,
+    pub(crate) body_limit: usize,
+    pub(crate) response_limit: usize,
+    pub(crate) headers: StoredHeaders,
+    pub(crate) isolation: Isolation,
+    pub(crate) statement_cache: StatementCache,
+}
+
+/// Whether connections keep prepared statements.
+///
+/// ```
+/// use idempotent_runtime::StatementCache;
+/// assert_eq!(StatementCache::default(), StatementCache::On);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum StatementCache {
+    /// Each statement is prepared once for each connection.
+    #[default]
+    On,
+    /// For `PgBouncer` before 1.21 in transaction mode, which knows no prepared statements. Statements are then sent
+    /// one after the other.
+    Off,
+}
+
+/// Builds an [`Idempotency`] engine.
+///
+/// ```
+/// # use idempotent_runtime::doc::SqlitePool;
+/// use idempotent_runtime::{Idempotency, KeyPolicy, Scope};
+///
+/// # fn build(pool: SqlitePool) {
+/// let engine = Idempotency::builder(pool, Scope::shared())
+///     .namespace("billing")
+///     .key_policy(KeyPolicy::strict())
+///     .body_limit(64 * 1024)
+///     .build();
+/// # }
+/// ```
+#[must_use = "call `.build()`"]
+pub struct Builder<C: Connection> {
+    pool: Arc<dyn ConnectionPool<C>>,
+    settings: Settings,
+}
+
+impl<C: Connection> std::fmt::Debug for Builder<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Builder").field("settings", &self.settings).finish_non_exhaustive()
+    }
+}
+
+impl<C: Connection> Builder<C> {
+    pub(crate) fn new(pool: Arc<dyn ConnectionPool<C>>, scope: Scope) -> Self {
+        let settings = Settings {
+            namespace: String::new(),
+            scope,
+            profile: Profile::default(),
+            key_policy: KeyPolicy::default(),
+            body_limit: LIMIT,
+            response_limit: LIMIT,
+            headers: StoredHeaders::default(),
+            isolation: Isolation::default(),
+            statement_cache: StatementCache::default(),
+        };
+        Self { pool, settings }
+    }
+
+    /// The name of this service among several that share one database; `""` unless given.
+    pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
+        self.settings.namespace = namespace.into();
+        self
+    }
+
+    /// The form of the toolkit's own answers.
+    pub fn profile(mut self, profile: Profile) -> Self {
+        self.settings.profile = profile;
+        self
+    }
+
+    /// Which keys of clients are accepted.
+    pub fn key_policy(mut self, policy: KeyPolicy) -> Self {
+        self.settings.key_policy = policy;
+        self
+    }
+
+    /// The largest request body that is read, in bytes; larger ones are answered with 413. 1 MiB unless given.
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.settings.body_limit = bytes;
+        self
+    }
+
+    /// The largest answer that is stored, in bytes; a larger one is passed on, and its repeats are refused. 1 MiB
+    /// unless given.
+    pub fn response_limit(mut self, bytes: usize) -> Self {
+        self.settings.response_limit = bytes;
+        self
+    }
+
+    /// Which headers are stored with an answer.
+    pub fn headers(mut self, headers: StoredHeaders) -> Self {
+        self.settings.headers = headers;
+        self
+    }
+
+    /// The isolation of the transactions that are begun for handlers.
+    pub fn isolation(mut self, isolation: Isolation) -> Self {
+        self.settings.isolation = isolation;
+        self
+    }
+
+    /// Whether connections keep prepared statements.
+    pub fn statement_cache(mut self, cache: StatementCache) -> Self {
+        self.settings.statement_cache = cache;
+        self
+    }
+
+    /// The engine. Nothing is connected to yet.
+    #[must_use]
+    pub fn build(self) -> Idempotency<C> {
+        Idempotency::new(self.pool, self.settings)
+    }
+}

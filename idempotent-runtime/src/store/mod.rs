@@ -1,0 +1,212 @@
+//! The store: one verb a statement, the same for every database. `sql` has the texts, `statement` the node that
+//! carries them, and each backend its driver.
+
+pub(crate) mod fault;
+mod row;
+mod sql;
+pub(crate) mod statement;
+mod watch;
+
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+use diesel::QueryResult;
+use futures_util::future::BoxFuture;
+
+use crate::answer::{Answer, write_headers};
+use crate::claim::{Address, Claim, Claimed, Fence, Row};
+use statement::Bind;
+
+/// How strictly PostgreSQL keeps a transaction from others. SQLite has one writer at a time and is always
+/// serializable.
+///
+/// ```
+/// use idempotent_runtime::Isolation;
+/// assert_eq!(Isolation::default(), Isolation::ReadCommitted);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Isolation {
+    /// Each statement sees what was committed before it.
+    #[default]
+    ReadCommitted,
+    /// Each transaction sees what was committed before it.
+    RepeatableRead,
+    /// As if one transaction ran after the other; those that cannot are run again.
+    Serializable,
+}
+
+/// Whose transaction a claim lives in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Level {
+    /// One of ours, on a connection of the pool, with the handler under a savepoint. Statements may be sent together
+    /// where the driver can and the connection caches them.
+    Own { isolation: Isolation, pipelined: bool, base: u32 },
+    /// One level deeper on the caller's connection.
+    Nested { base: u32 },
+}
+
+impl Level {
+    /// How many transactions and savepoints were open before ours.
+    pub(crate) fn base(self) -> u32 {
+        match self {
+            Self::Own { base, .. } | Self::Nested { base } => base,
+        }
+    }
+
+    /// How many are open while the body runs.
+    pub(crate) fn depth_inside(self) -> u32 {
+        match self {
+            Self::Own { base, .. } => base + 2,
+            Self::Nested { base } => base + 1,
+        }
+    }
+}
+
+/// What a transaction without a claim will do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+}
+
+/// How a claimed transaction ends.
+#[derive(Debug, Clone)]
+pub(crate) enum End {
+    /// The writes stay; the record holds what is said.
+    Commit(Stored),
+    /// The writes go; the record stays and holds what is said.
+    Undo(Stored),
+    /// The writes stay, and there is no record.
+    Forget,
+    /// Nothing stays.
+    RollBack,
+}
+
+/// What a completed record holds.
+#[derive(Debug, Clone)]
+pub(crate) enum Stored {
+    Answer(Answer),
+    /// It ran, but its answer cannot be given back.
+    Tombstone,
+}
+
+/// What came of ending a claimed transaction.
+#[derive(Debug)]
+pub(crate) enum Ended {
+    Done,
+    /// The record was not ours to write, or the transaction not able to commit: everything was rolled back.
+    RolledBack(diesel::result::Error),
+}
+
+/// The verbs of a backend, over a connection of type `C`. An implementation leaves a connection without an open
+/// transaction, or in a state that its pool discards.
+pub(crate) trait Driver<C>: Send + Sync {
+    /// Claims in a transaction of its own: one statement, one winner.
+    fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>>;
+    /// Reads a record.
+    fn look<'c>(&self, conn: &'c mut C, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>>;
+    /// Completes a claim; false if the fence is not ours any more.
+    fn complete<'c>(
+        &self,
+        conn: &'c mut C,
+        address: &'c Address,
+        fence: Fence,
+        stored: &'c Stored,
+    ) -> BoxFuture<'c, QueryResult<bool>>;
+    /// Gives a claim back; false if the fence is not ours any more.
+    fn release<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>>;
+    /// Deletes up to `batch` expired records; says how many.
+    fn sweep<'c>(&self, conn: &'c mut C, batch: i64) -> BoxFuture<'c, QueryResult<usize>>;
+
+    /// Begins a transaction and claims in it. Unless it was won, the transaction is over again.
+    fn open<'c>(&self, conn: &'c mut C, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>>;
+    /// Ends what `open` began.
+    fn close<'c>(
+        &self,
+        conn: &'c mut C,
+        claim: &'c Claim,
+        fence: Fence,
+        level: Level,
+        end: End,
+    ) -> BoxFuture<'c, QueryResult<Ended>>;
+
+    /// Begins a transaction without a claim.
+    fn begin<'c>(&self, conn: &'c mut C, access: Access, isolation: Isolation) -> BoxFuture<'c, QueryResult<()>>;
+    /// Ends what `begin` began; rolls back if it cannot commit.
+    fn commit<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>>;
+    /// Ends what `begin` began.
+    fn roll_back<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>>;
+
+    /// How many transactions and savepoints are open.
+    fn depth(&self, conn: &mut C) -> QueryResult<u32>;
+    /// Whether a serialization failure or a deadlock was met since the transaction began.
+    fn saw_contention(&self, conn: &mut C) -> bool;
+    /// Turns the cache of prepared statements off.
+    fn without_statement_cache(&self, conn: &mut C);
+
+    /// Brings the tables up to date. Blocks: call it where that is allowed.
+    fn migrate(&self, conn: crate::pool::Pooled<C>) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+}
+
+/// The driver of a connection type, as [`Connection`](crate::Connection) hands it over.
+pub struct DriverOf<C: 'static>(pub(crate) &'static dyn Driver<C>);
+
+impl<C> std::fmt::Debug for DriverOf<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("DriverOf")
+    }
+}
+
+fn depth<C: diesel_async::AsyncConnection>(conn: &mut C) -> QueryResult<u32> {
+    use diesel_async::TransactionManager as _;
+    let status = C::TransactionManager::transaction_manager_status_mut(conn);
+    Ok(status.transaction_depth()?.map_or(0, u32::from))
+}
+
+/// The error of a body that began a transaction and did not end it, or ended ours.
+fn unbalanced() -> diesel::result::Error {
+    diesel::result::Error::QueryBuilderError(
+        "the function left a transaction open, or ended the one it was given; use `conn.transaction(…)`".into(),
+    )
+}
+
+fn address_binds(address: &Address) -> Vec<Bind> {
+    let Address { namespace, operation, scope, key } = address;
+    [namespace, operation, scope, &key.as_str().to_owned()].map(|text| Bind::Text(text.clone())).into()
+}
+
+/// Binds 1 to 10 of the upsert.
+fn claim_binds(claim: &Claim, owner: uuid::Uuid) -> Vec<Bind> {
+    let Claim { address, fingerprint, ttl, lease, max_attempts } = claim;
+    let mut binds = address_binds(address);
+    binds.extend([
+        Bind::Bytes(bytes::Bytes::copy_from_slice(fingerprint.as_bytes())),
+        Bind::Bytes(bytes::Bytes::copy_from_slice(owner.as_bytes())),
+        Bind::Int(lease.millis()),
+        Bind::Int(ttl.millis()),
+        Bind::Int(i64::from(*max_attempts == 1)),
+        Bind::Int(*max_attempts),
+    ]);
+    binds
+}
+
+/// Binds 1 to 6 of a fenced update.
+fn fence_binds(address: &Address, fence: Fence) -> Vec<Bind> {
+    let mut binds = address_binds(address);
+    binds.extend([Bind::Bytes(bytes::Bytes::copy_from_slice(fence.owner.as_bytes())), Bind::Int(fence.token)]);
+    binds
+}
+
+/// Status, headers and body.
+fn stored_binds(stored: &Stored) -> [Bind; 3] {
+    match stored {
+        Stored::Answer(Answer { status, headers, body }) => [
+            Bind::Int(i64::from(status.as_u16())),
+            Bind::Bytes(write_headers(headers).into()),
+            Bind::Bytes(body.clone()),
+        ],
+        Stored::Tombstone => [Bind::NoInt, Bind::NoBytes, Bind::NoBytes],
+    }
+}

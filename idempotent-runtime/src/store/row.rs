@@ -1,0 +1,88 @@
+//! Rows as the statements return them, the same on every database.
+
+use diesel::sql_types::{BigInt, Binary, Nullable};
+use http::StatusCode;
+
+use crate::answer::{Answer, read_headers};
+use crate::claim::Row;
+use crate::fingerprint::Fingerprint;
+use crate::record::{Record, State};
+
+/// The types of a [`LookRow`], in the order of [`super::sql::COLUMNS`].
+pub(crate) type LookSql =
+    (BigInt, Binary, BigInt, BigInt, BigInt, BigInt, Nullable<BigInt>, Nullable<Binary>, Nullable<Binary>);
+/// now, fingerprint, state, held, lease, expiry, status, headers, body.
+pub(crate) type LookRow = (i64, Vec<u8>, i64, i64, i64, i64, Option<i64>, Option<Vec<u8>>, Option<Vec<u8>>);
+
+/// The types of a [`ClaimRow`].
+pub(crate) type ClaimSql = (
+    BigInt,
+    BigInt,
+    BigInt,
+    Nullable<Binary>,
+    Nullable<BigInt>,
+    Nullable<BigInt>,
+    Nullable<BigInt>,
+    Nullable<BigInt>,
+    Nullable<BigInt>,
+    Nullable<Binary>,
+    Nullable<Binary>,
+);
+/// kind, token, then a [`LookRow`] whose columns are NULL unless the kind is [`FOUND`].
+pub(crate) type ClaimRow = (
+    i64,
+    i64,
+    i64,
+    Option<Vec<u8>>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<i64>,
+    Option<Vec<u8>>,
+    Option<Vec<u8>>,
+);
+
+/// A [`ClaimRow`]: there was a row, and it may not be claimed.
+pub(crate) const FOUND: i64 = 0;
+/// A [`ClaimRow`]: the claim is ours, under this token.
+pub(crate) const WON: i64 = 1;
+
+pub(crate) const COMPLETED: i64 = 1;
+pub(crate) const RELEASED: i64 = 2;
+
+/// Reads a row that the look returned.
+pub(crate) fn read_look(row: LookRow) -> Row {
+    let (now, fingerprint, state, held, lease_until, expires_at, status, headers, body) = row;
+    let answer = body.and_then(|body| {
+        Some(Answer::new(
+            StatusCode::from_u16(u16::try_from(status?).ok()?).ok()?,
+            read_headers(&headers.unwrap_or_default())?,
+            body.into(),
+        ))
+    });
+    let state = match state {
+        COMPLETED => State::Completed,
+        RELEASED => State::Released,
+        // An unknown state is not ours to run over.
+        _ => State::Claimed,
+    };
+    Row {
+        now,
+        record: Record {
+            fingerprint: Fingerprint::from_stored(&fingerprint),
+            state,
+            held: held != 0,
+            lease_until,
+            expires_at,
+            replayable: answer.is_some(),
+        },
+        answer,
+    }
+}
+
+/// Reads the row of a [`FOUND`] claim; `None` for one that carries none.
+pub(crate) fn read_found(row: ClaimRow) -> Option<Row> {
+    let (_, _, now, fingerprint, state, held, lease_until, expires_at, status, headers, body) = row;
+    Some(read_look((now, fingerprint?, state?, held?, lease_until?, expires_at?, status, headers, body)))
+}

@@ -1,0 +1,299 @@
+//! SQLite: one writer at a time. The claim row is written first, under the write lock, and completed by its fence.
+
+use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::migration::MigrationConnection;
+use diesel::sql_types::BigInt;
+use diesel::sqlite::{Sqlite, SqliteConnection};
+use diesel::{OptionalExtension, QueryResult, RunQueryDsl};
+use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use futures_util::future::BoxFuture;
+use uuid::Uuid;
+
+use super::row::{LookRow, LookSql, read_look};
+use super::statement::{Bind, Statement, dialect};
+use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored, unbalanced};
+use super::{address_binds, claim_binds, fence_binds, sql, stored_binds};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, UNSEEN};
+use crate::pool::Pooled;
+
+type Async = SyncConnectionWrapper<SqliteConnection>;
+type Manager = AnsiTransactionManager;
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
+
+/// Waits up to 30 s for another writer. Immediate: a deferred transaction that reads first cannot wait.
+const BEGIN_WRITE: &str = "PRAGMA busy_timeout = 30000; BEGIN IMMEDIATE";
+const BEGIN_READ: &str = "PRAGMA busy_timeout = 30000; BEGIN";
+
+/// How often a claim is tried whose row changed between two statements.
+const TRIES: usize = 10;
+
+const LOOK: &str = concat!(
+    "SELECT ",
+    sql::columns!("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"),
+    " FROM idempotency_keys AS t WHERE ",
+    sql::addressed!()
+);
+const CLAIM: &str = sql::upsert_claim!(
+    "(SELECT CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER) AS now) AS clock WHERE true"
+);
+const SWEEP: &str = concat!(
+    "DELETE FROM idempotency_keys WHERE rowid IN (SELECT t.rowid FROM idempotency_keys AS t WHERE ",
+    sql::sweepable!("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"),
+    " ORDER BY t.expires_at LIMIT ?1)"
+);
+
+dialect!(Sqlite);
+
+impl crate::Connection for Async {
+    fn driver() -> DriverOf<Self> {
+        DriverOf(&Blocking)
+    }
+}
+
+/// Runs each verb as one visit to the connection's thread.
+struct Blocking;
+
+impl Driver<Async> for Blocking {
+    fn claim<'c>(&self, conn: &'c mut Async, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
+        let claim = claim.clone();
+        conn.spawn_blocking(move |conn| {
+            let claimed = open(conn, &claim, Opening::Alone)?;
+            if let Claimed::Won(_) = claimed {
+                commit(conn)?;
+            }
+            Ok(claimed)
+        })
+    }
+
+    fn look<'c>(&self, conn: &'c mut Async, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>> {
+        let address = address.clone();
+        conn.spawn_blocking(move |conn| look(conn, &address))
+    }
+
+    fn complete<'c>(
+        &self,
+        conn: &'c mut Async,
+        address: &'c Address,
+        fence: Fence,
+        stored: &'c Stored,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        let (address, stored) = (address.clone(), stored.clone());
+        conn.spawn_blocking(move |conn| write(conn, |conn| complete(conn, &address, fence, &stored)))
+    }
+
+    fn release<'c>(&self, conn: &'c mut Async, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>> {
+        let address = address.clone();
+        conn.spawn_blocking(move |conn| write(conn, |conn| release(conn, &address, fence)))
+    }
+
+    fn sweep<'c>(&self, conn: &'c mut Async, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
+        conn.spawn_blocking(move |conn| {
+            write(conn, |conn| Statement::<()>::new(SWEEP, vec![Bind::Int(batch)]).execute(conn))
+        })
+    }
+
+    fn open<'c>(&self, conn: &'c mut Async, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
+        let claim = claim.clone();
+        conn.spawn_blocking(move |conn| match level {
+            Level::Own { .. } => {
+                let claimed = open(conn, &claim, Opening::Alone)?;
+                if let Claimed::Won(_) = claimed {
+                    Manager::begin_transaction(conn)?;
+                }
+                Ok(claimed)
+            }
+            Level::Nested { .. } => open(conn, &claim, Opening::Within),
+        })
+    }
+
+    fn close<'c>(
+        &self,
+        conn: &'c mut Async,
+        claim: &'c Claim,
+        fence: Fence,
+        level: Level,
+        end: End,
+    ) -> BoxFuture<'c, QueryResult<Ended>> {
+        let address = claim.address.clone();
+        conn.spawn_blocking(move |conn| close(conn, &address, fence, level, &end))
+    }
+
+    fn begin<'c>(&self, conn: &'c mut Async, access: Access, _: Isolation) -> BoxFuture<'c, QueryResult<()>> {
+        conn.spawn_blocking(move |conn| match access {
+            Access::Read if depth(conn)? == 0 => Manager::begin_transaction_sql(conn, BEGIN_READ),
+            Access::Read | Access::Write => begin_write(conn),
+        })
+    }
+
+    fn commit<'c>(&self, conn: &'c mut Async) -> BoxFuture<'c, QueryResult<()>> {
+        conn.spawn_blocking(commit)
+    }
+
+    fn roll_back<'c>(&self, conn: &'c mut Async) -> BoxFuture<'c, QueryResult<()>> {
+        conn.spawn_blocking(|conn| roll_back(conn))
+    }
+
+    fn depth(&self, conn: &mut Async) -> QueryResult<u32> {
+        super::depth(conn)
+    }
+
+    /// There is no other writer to meet once a write transaction has begun.
+    fn saw_contention(&self, _: &mut Async) -> bool {
+        false
+    }
+
+    fn without_statement_cache(&self, conn: &mut Async) {
+        use diesel_async::AsyncConnection as _;
+        conn.set_prepared_statement_cache_size(diesel::connection::CacheSize::Disabled);
+    }
+
+    fn migrate(&self, mut conn: Pooled<Async>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        tokio::runtime::Handle::current().block_on(conn.spawn_blocking(|conn| Ok(migrate(conn))))?
+    }
+}
+
+fn migrate(conn: &mut SqliteConnection) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    Manager::begin_transaction_sql(conn, BEGIN_WRITE)?;
+    let migrated = conn.setup().map_err(Into::into).and_then(|_| conn.run_pending_migrations(MIGRATIONS).map(drop));
+    match migrated {
+        Ok(()) => Ok(commit(conn)?),
+        Err(error) => {
+            roll_back(conn)?;
+            Err(error)
+        }
+    }
+}
+
+/// Whether the connection is known to be in no transaction, or may be in the caller's.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Opening {
+    Alone,
+    Within,
+}
+
+/// Begins a transaction and claims in it. Unless it was won, the transaction is over again.
+fn open(conn: &mut SqliteConnection, claim: &Claim, opening: Opening) -> QueryResult<Claimed> {
+    for _ in 0..TRIES {
+        if opening == Opening::Alone {
+            // Before the write lock is asked for: a replay does not wait for writers.
+            if let Some(settled) = look(conn, &claim.address)?.and_then(|row| row.settle(claim.fingerprint)) {
+                return Ok(settled);
+            }
+        }
+        begin_write(conn)?;
+        match upsert(conn, claim) {
+            Ok(Some(fence)) => return Ok(Claimed::Won(fence)),
+            Ok(None) => {
+                let row = look(conn, &claim.address);
+                roll_back(conn)?;
+                if let Some(settled) = row?.and_then(|row| row.settle(claim.fingerprint)) {
+                    return Ok(settled);
+                }
+            }
+            Err(error) => {
+                roll_back(conn)?;
+                return Err(error);
+            }
+        }
+    }
+    Ok(Claimed::Refused(UNSEEN))
+}
+
+/// Ends what `open` began, and leaves the connection as deep as it was before.
+fn close(conn: &mut SqliteConnection, address: &Address, fence: Fence, level: Level, end: &End) -> QueryResult<Ended> {
+    if depth(conn)? != level.depth_inside() {
+        roll_back_to(conn, level.base())?;
+        return Ok(Ended::RolledBack(unbalanced()));
+    }
+    match finish(conn, address, fence, level, end) {
+        Ok(()) => Ok(Ended::Done),
+        Err(error) => {
+            roll_back_to(conn, level.base())?;
+            Ok(Ended::RolledBack(error))
+        }
+    }
+}
+
+fn finish(conn: &mut SqliteConnection, address: &Address, fence: Fence, level: Level, end: &End) -> QueryResult<()> {
+    let under_savepoint = matches!(level, Level::Own { .. });
+    match end {
+        End::RollBack => return roll_back_to(conn, level.base()),
+        End::Undo(_) if under_savepoint => roll_back(conn)?,
+        End::Commit(_) | End::Forget if under_savepoint => commit(conn)?,
+        End::Undo(_) | End::Commit(_) | End::Forget => {}
+    }
+    let written = match end {
+        End::Commit(stored) | End::Undo(stored) => complete(conn, address, fence, stored)?,
+        End::Forget | End::RollBack => release(conn, address, fence)?,
+    };
+    if !written {
+        return Err(diesel::result::Error::NotFound);
+    }
+    commit(conn)
+}
+
+fn look(conn: &mut SqliteConnection, address: &Address) -> QueryResult<Option<Row>> {
+    let look = Statement::<LookSql>::new(LOOK, address_binds(address));
+    Ok(look.get_result::<LookRow>(conn).optional()?.map(read_look))
+}
+
+/// Writes the claim; `None` if the row may not be claimed.
+fn upsert(conn: &mut SqliteConnection, claim: &Claim) -> QueryResult<Option<Fence>> {
+    let owner = Uuid::new_v4();
+    let token = Statement::<BigInt>::new(CLAIM, claim_binds(claim, owner)).get_result::<i64>(conn).optional()?;
+    Ok(token.map(|token| Fence { owner, token }))
+}
+
+fn complete(conn: &mut SqliteConnection, address: &Address, fence: Fence, stored: &Stored) -> QueryResult<bool> {
+    let mut binds = fence_binds(address, fence);
+    binds.extend(stored_binds(stored));
+    Ok(Statement::<()>::new(sql::COMPLETE, binds).execute(conn)? == 1)
+}
+
+fn release(conn: &mut SqliteConnection, address: &Address, fence: Fence) -> QueryResult<bool> {
+    Ok(Statement::<()>::new(sql::RELEASE, fence_binds(address, fence)).execute(conn)? == 1)
+}
+
+/// Runs one writing statement in a transaction that waits for other writers.
+fn write<R>(conn: &mut SqliteConnection, verb: impl FnOnce(&mut SqliteConnection) -> QueryResult<R>) -> QueryResult<R> {
+    begin_write(conn)?;
+    match verb(conn) {
+        Ok(result) => {
+            commit(conn)?;
+            Ok(result)
+        }
+        Err(error) => {
+            roll_back(conn)?;
+            Err(error)
+        }
+    }
+}
+
+fn depth(conn: &mut SqliteConnection) -> QueryResult<u32> {
+    Ok(Manager::transaction_manager_status_mut(conn).transaction_depth()?.map_or(0, u32::from))
+}
+
+/// Begins a write transaction, or a savepoint inside the caller's.
+fn begin_write(conn: &mut SqliteConnection) -> QueryResult<()> {
+    match depth(conn)? {
+        0 => Manager::begin_transaction_sql(conn, BEGIN_WRITE),
+        _ => Manager::begin_transaction(conn),
+    }
+}
+
+fn commit(conn: &mut SqliteConnection) -> QueryResult<()> {
+    Manager::commit_transaction(conn)
+}
+
+fn roll_back(conn: &mut SqliteConnection) -> QueryResult<()> {
+    Manager::rollback_transaction(conn)
+}
+
+fn roll_back_to(conn: &mut SqliteConnection, base: u32) -> QueryResult<()> {
+    while depth(conn)? > base {
+        roll_back(conn)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! The sweep in the background.
+
+use std::time::Duration;
+
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::engine::Idempotency;
+
+/// How long a sweeper rests between two sweeps.
+const REST: Duration = Duration::from_secs(60);
+
+/// Sweeps until it is dropped; a sweep that is under way then ends first.
+///
+/// ```
+/// # async fn start(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) {
+/// let sweeper: idempotent_runtime::Sweeper = engine.sweeper();
+/// # drop(sweeper);
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Sweeper {
+    _stop: DropGuard,
+}
+
+impl Sweeper {
+    pub(crate) fn start<C: Send + 'static>(engine: Idempotency<C>) -> Self {
+        let stop = CancellationToken::new();
+        let stopped = stop.clone();
+        tokio::spawn(async move {
+            loop {
+                match engine.sweep().await {
+                    Ok(0) => {}
+                    Ok(deleted) => tracing::debug!(deleted, "swept idempotency records"),
+                    Err(error) => tracing::warn!(%error, "idempotency records could not be swept"),
+                }
+                if stopped.run_until_cancelled(tokio::time::sleep(REST)).await.is_none() {
+                    return;
+                }
+            }
+        });
+        Self { _stop: stop.drop_guard() }
+    }
+}

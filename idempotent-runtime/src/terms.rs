@@ -1,0 +1,172 @@
+//! What an attribute says: the policy, known at compile time, and the terms, computed from a call's arguments.
+
+use serde::Serialize;
+
+use crate::answer::Keep;
+use crate::claim::{Address, Claim};
+use crate::error::Error;
+use crate::fingerprint::Fingerprint;
+use crate::global::Global;
+use crate::key::{Key, KeyError, KeyPart, storable};
+use crate::lifetime::{Lease, Ttl};
+use crate::settings::Settings;
+
+/// Attempts after which an abandoned claim is held.
+const MAX_ATTEMPTS: i64 = 10;
+
+/// What is the same for every call of an annotated function.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// The function's name: part of the address of natural keys.
+    pub operation: &'static str,
+    /// Where the key comes from.
+    pub key: KeySource,
+    /// What of an HTTP request is fingerprinted.
+    pub fingerprint: Print,
+    /// Which answers are kept.
+    pub keep: Keep,
+}
+
+/// Where the key comes from.
+#[derive(Debug, Clone, Copy)]
+pub enum KeySource {
+    /// A header of this (lower-case) name.
+    Header(&'static str, Need),
+    /// The attribute's expression.
+    Expression,
+}
+
+/// Whether a request without a key is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// POST and PATCH need a key; PUT and DELETE are idempotent by nature.
+    ByMethod,
+    /// No method needs one.
+    Optional,
+}
+
+/// What of an HTTP request is fingerprinted, beside method and path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Print {
+    /// Query and body as sent.
+    Bytes,
+    /// Nothing.
+    Nothing,
+    /// The attribute's expression.
+    Value,
+}
+
+/// What the attribute's expressions gave for one call.
+#[derive(Debug)]
+pub struct Terms<E = Global> {
+    pub(crate) engine: E,
+    key: Option<Result<Key, KeyError>>,
+    scope: Option<Option<String>>,
+    value: Option<Result<Vec<u8>, serde_json::Error>>,
+    ttl: Result<Ttl, Error>,
+    lease: Option<Result<Lease, Error>>,
+}
+
+impl Terms {
+    /// Terms with a ttl that was checked at compile time.
+    #[must_use]
+    pub fn for_millis(millis: i64) -> Self {
+        Self::lasting(Ok(Ttl::of_millis(millis)))
+    }
+
+    /// Terms that never expire.
+    #[must_use]
+    pub fn forever() -> Self {
+        Self::lasting(Ok(Ttl::FOREVER))
+    }
+
+    /// Terms with a computed ttl.
+    #[must_use]
+    pub fn for_duration(ttl: std::time::Duration) -> Self {
+        Self::lasting(Ttl::new(ttl))
+    }
+
+    fn lasting(ttl: Result<Ttl, Error>) -> Self {
+        Self { engine: Global, key: None, scope: None, value: None, ttl, lease: None }
+    }
+}
+
+impl<E> Terms<E> {
+    /// `key = expression`.
+    #[must_use]
+    pub fn key<K: KeyPart + ?Sized>(mut self, key: &K) -> Self {
+        self.key = Some(Key::natural(key));
+        self
+    }
+
+    /// `scope = expression`.
+    #[must_use]
+    pub fn scope<S: KeyPart + ?Sized>(mut self, scope: &S) -> Self {
+        self.scope = Some(storable(scope));
+        self
+    }
+
+    /// `fingerprint = expression`.
+    #[must_use]
+    pub fn fingerprint<V: Serialize + ?Sized>(mut self, value: &V) -> Self {
+        self.value = Some(serde_json::to_vec(value));
+        self
+    }
+
+    /// `lease = "30s"`, checked at compile time.
+    #[must_use]
+    pub fn lease_millis(mut self, millis: i64) -> Self {
+        self.lease = Some(Ok(Lease::of_millis(millis)));
+        self
+    }
+
+    /// `lease = expression`.
+    #[must_use]
+    pub fn lease_duration(mut self, lease: std::time::Duration) -> Self {
+        self.lease = Some(Lease::new(lease));
+        self
+    }
+
+    /// `engine = expression`.
+    #[must_use]
+    pub fn engine<C>(self, engine: &crate::Idempotency<C>) -> Terms<crate::Idempotency<C>> {
+        let Self { engine: _, key, scope, value, ttl, lease } = self;
+        Terms { engine: engine.clone(), key, scope, value, ttl, lease }
+    }
+
+    /// Takes the engine out.
+    pub(crate) fn split(self) -> (E, Terms<()>) {
+        let Self { engine, key, scope, value, ttl, lease } = self;
+        (engine, Terms { engine: (), key, scope, value, ttl, lease })
+    }
+}
+
+impl Terms<()> {
+    /// The claim of a call. `header_key` is the key of an HTTP request that carries one; `caller` names whose key it
+    /// is where the attribute does not; `fingerprint` gets the serialised value of the attribute's expression.
+    pub(crate) fn into_claim(
+        self,
+        settings: &Settings,
+        policy: &Policy,
+        header_key: Option<Key>,
+        caller: impl FnOnce() -> Option<String>,
+        fingerprint: impl FnOnce(Option<Vec<u8>>) -> Fingerprint,
+    ) -> Result<Claim, Error> {
+        let (operation, key) = match (header_key, self.key) {
+            (Some(key), _) => (String::new(), key),
+            (None, Some(key)) => (policy.operation.to_owned(), key?),
+            (None, None) => return Err(Error::KeyMissing),
+        };
+        let scope = self.scope.unwrap_or_else(caller).ok_or(Error::ScopeMissing)?;
+        let value = self.value.transpose().map_err(Error::Unserializable)?;
+        let ttl = self.ttl?;
+        let lease = self.lease.transpose()?.unwrap_or(Lease::default_for(ttl)).within(ttl)?;
+        Ok(Claim {
+            address: Address { namespace: settings.namespace.clone(), operation, scope, key },
+            fingerprint: fingerprint(value),
+            ttl,
+            lease,
+            max_attempts: MAX_ATTEMPTS,
+        })
+    }
+}
