@@ -36,6 +36,8 @@ pub use settings::{Builder, Profile, StatementCache};
 pub use store::Isolation;
 pub use sweeper::Sweeper;
 
+pub use idempotent_macros::idempotent;
+
 /// Types that keep the examples of this documentation short.
 #[doc(hidden)]
 #[cfg(all(feature = "sqlite", feature = "deadpool"))]

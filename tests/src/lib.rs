@@ -1,1 +1,23 @@
-//! Tests.
+//! What the tests share: throw-away databases, and a service whose handlers do as each test says.
+
+pub mod postgres;
+pub mod sqlite;
+
+use std::io::Write;
+use std::sync::Once;
+
+/// Says that a database was left out, past the test runner's capture; fails where every database must be tested.
+///
+/// # Panics
+///
+/// If `TEST_REQUIRE_ALL` is set.
+pub fn leave_out(database: &str, variable: &str) {
+    static SAID: Once = Once::new();
+    assert!(std::env::var_os("TEST_REQUIRE_ALL").is_none(), "skipped: {database}, because {variable} is not set");
+    SAID.call_once(|| {
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nskipped: {database}, because {variable} is not set; `scripts/test` runs the tests on every database\n"
+        );
+    });
+}

@@ -1,0 +1,2 @@
+DROP TABLE flaky_orders;
+DROP TABLE charges;

@@ -1,0 +1,75 @@
+//! A payment that is under way, from the moment an order begins to be `paying` until it is paid or declined.
+//!
+//! It is written down before the provider is called, together with the key to send there. Whoever goes on with it, after
+//! a crash or a failure of the provider, sends the same key again, so that the provider charges once.
+
+use std::time::Duration;
+
+use diesel::dsl::sql;
+use diesel::prelude::*;
+use diesel::sql_types::BigInt;
+use diesel_async::RunQueryDsl;
+use examples::db::{CLOCK, Db};
+use uuid::Uuid;
+
+use crate::order::Order;
+use crate::schema::payment_attempts as attempts;
+
+/// What is to be charged, and under which key.
+#[derive(Debug)]
+pub(crate) struct Attempt {
+    pub(crate) order: i64,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    pub(crate) card: String,
+    pub(crate) downstream_key: String,
+}
+
+impl Attempt {
+    /// Begins to pay an order.
+    pub(crate) async fn begin(conn: &mut Db, order: Order, caller_key: &str, card: &str) -> QueryResult<Self> {
+        let downstream_key = Uuid::new_v4().to_string();
+        let row = (
+            attempts::order_id.eq(order.id),
+            attempts::downstream_key.eq(&downstream_key),
+            attempts::caller_key.eq(caller_key),
+            attempts::card.eq(card),
+        );
+        diesel::insert_into(attempts::table).values(row).execute(conn).await?;
+        Ok(Self::of(order, card.to_owned(), downstream_key))
+    }
+
+    /// Goes on with the attempt to pay an order, with the card and the key that it began with. `None` if another caller
+    /// began it or went on with it within `lease`.
+    pub(crate) async fn go_on(
+        conn: &mut Db,
+        order: Order,
+        caller_key: &str,
+        lease: Duration,
+    ) -> QueryResult<Option<Self>> {
+        let lease = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);
+        let lapsed = attempts::started_at.le(sql::<BigInt>(CLOCK).sql(" - ").bind::<BigInt, _>(lease));
+        let ours = attempts::table
+            .filter(attempts::order_id.eq(order.id))
+            .filter(attempts::caller_key.eq(caller_key).or(lapsed));
+        let taken = diesel::update(ours)
+            .set((attempts::caller_key.eq(caller_key), attempts::started_at.eq(sql::<BigInt>(CLOCK))))
+            .returning((attempts::card, attempts::downstream_key))
+            .get_result::<(String, String)>(conn)
+            .await
+            .optional()?;
+        Ok(taken.map(|(card, downstream_key)| Self::of(order, card, downstream_key)))
+    }
+
+    /// Ends the attempt; false if it has ended already. A later attempt is left alone.
+    pub(crate) async fn end(&self, conn: &mut Db) -> QueryResult<bool> {
+        let own = attempts::table
+            .filter(attempts::order_id.eq(self.order))
+            .filter(attempts::downstream_key.eq(&self.downstream_key));
+        Ok(diesel::delete(own).execute(conn).await? == 1)
+    }
+
+    fn of(order: Order, card: String, downstream_key: String) -> Self {
+        Self { order: order.id, amount: order.amount, currency: order.currency, card, downstream_key }
+    }
+}

@@ -1,0 +1,45 @@
+//! What happened to an order.
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use examples::db::Db;
+use serde::Serialize;
+
+use crate::schema::order_history;
+use crate::status::Status;
+
+/// One thing that happened. The first row of an order, its birth, comes from no state.
+#[derive(Debug, Serialize, Queryable, Selectable)]
+#[diesel(table_name = order_history)]
+pub(crate) struct HistoryRow {
+    event: String,
+    #[serde(rename = "from")]
+    source: Option<String>,
+    #[serde(rename = "to")]
+    target: String,
+    /// By the database's clock, in milliseconds since the epoch.
+    at: i64,
+}
+
+/// Appends a row, in the transaction that makes it true.
+pub(crate) async fn append(
+    conn: &mut Db,
+    order: i64,
+    event: &str,
+    source: Option<Status>,
+    target: Status,
+) -> QueryResult<()> {
+    let row = (
+        order_history::order_id.eq(order),
+        order_history::event.eq(event),
+        order_history::source.eq(source.map(Status::name)),
+        order_history::target.eq(target.name()),
+    );
+    diesel::insert_into(order_history::table).values(row).execute(conn).await.map(drop)
+}
+
+/// The history of an order, from its beginning.
+pub(crate) async fn list(conn: &mut Db, order: i64) -> QueryResult<Vec<HistoryRow>> {
+    let rows = order_history::table.filter(order_history::order_id.eq(order));
+    rows.order(order_history::id).select(HistoryRow::as_select()).load(conn).await
+}

@@ -1,0 +1,101 @@
+//! Orders that are paid, settled and notified, each step once however often it is asked for.
+//!
+//! `cargo run --bin orders`, then:
+//!
+//! ```text
+//! curl -i localhost:3000/orders -H 'Authorization: Bearer alice' -H 'Idempotency-Key: 2f1c7c0e-order' \
+//!      --json '{"item":"book","amount":2000,"currency":"usd"}'
+//! curl -i localhost:3000/orders/1/pay -H 'Authorization: Bearer alice' -H 'Idempotency-Key: 9b0d4e52-pay' \
+//!      --json '{"card":"tok_ok"}'
+//! ```
+//!
+//! `LISTEN` (default `127.0.0.1:3000`), `DATABASE_URL` (default: `orders.db` beside the program), `CHARGES_URL`
+//! (default: a payment provider inside this process) and `LEASE` (default `30s`) change where and how.
+
+mod app;
+mod attempt;
+mod caller_key;
+mod history;
+mod ledger;
+mod order;
+mod pay;
+mod provider;
+mod routes;
+mod schema;
+mod status;
+mod transition;
+
+use std::process::ExitCode;
+
+use diesel_migrations::{EmbeddedMigrations, embed_migrations};
+use examples::charges::Charges;
+use examples::server::{self, Inner};
+use examples::start::{self, StartError};
+use examples::user::User;
+use examples::{db, settings};
+use idempotent_runtime::{Idempotency, Scope};
+
+use crate::app::App;
+use crate::provider::Provider;
+
+#[cfg(feature = "sqlite")]
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/orders/sqlite");
+#[cfg(not(feature = "sqlite"))]
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/orders/postgres");
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    start::program("orders", run()).await
+}
+
+async fn run() -> Result<(), StartError> {
+    let listen = settings::listen("127.0.0.1:3000")?;
+    let database_url = settings::database_url("orders.db")?;
+    let charges_url = settings::charges_url()?;
+    let lease = settings::lease()?;
+
+    let pool = db::open(&database_url).await?;
+    let idempotency = Idempotency::builder(pool.clone(), Scope::of(User::scope)).build();
+    idempotency.migrate().await?;
+    idempotency.install()?;
+    let _sweeper = idempotency.sweeper();
+    db::migrate(&pool, MIGRATIONS).await?;
+
+    let (provider, own) = match charges_url {
+        Some(url) => (Provider::at(&url)?, None),
+        None => {
+            let own = OwnProvider::start(&database_url).await?;
+            (Provider::at(&format!("http://{}", own.server.address))?, Some(own))
+        }
+    };
+    let app = App { pool, provider, lease };
+    server::serve(server::bind(&listen).await?, routes::router(app)).await?;
+    if !idempotency.drain(server::GRACE).await {
+        tracing::warn!("stopped with requests still under way");
+    }
+    // Last: what was just drained may have been waiting for a charge.
+    if let Some(own) = own {
+        own.stop().await?;
+    }
+    Ok(())
+}
+
+/// The payment provider inside this process, with a database of its own.
+struct OwnProvider {
+    charges: Charges,
+    server: Inner,
+}
+
+impl OwnProvider {
+    async fn start(database_url: &str) -> Result<Self, StartError> {
+        let charges = Charges::open(&db::beside(database_url, "charges").await?).await?;
+        let server = Inner::start(charges.router()).await?;
+        Ok(Self { charges, server })
+    }
+
+    async fn stop(self) -> Result<(), StartError> {
+        self.server.stop().await?;
+        self.charges.drain().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! An order.
+
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
+use examples::db::Db;
+use examples::money::{Amount, Currency};
+use examples::problem::Problem;
+use examples::text::Text;
+use serde::{Deserialize, Serialize};
+
+use crate::history;
+use crate::schema::orders;
+use crate::status::Status;
+
+/// An order, as its owner sees it.
+#[derive(Debug, Serialize, Queryable, Selectable)]
+#[diesel(table_name = orders)]
+pub(crate) struct Order {
+    pub(crate) id: i64,
+    pub(crate) item: String,
+    pub(crate) amount: i64,
+    pub(crate) currency: String,
+    #[diesel(deserialize_as = String)]
+    pub(crate) status: Status,
+    pub(crate) charge: Option<String>,
+}
+
+/// The body of a request to order.
+#[derive(Debug, Deserialize)]
+pub(crate) struct NewOrder {
+    item: Text,
+    amount: Amount,
+    currency: Currency,
+}
+
+impl Order {
+    /// Writes a new order, and its birth into its history.
+    pub(crate) async fn insert(conn: &mut Db, owner: &str, new: &NewOrder) -> QueryResult<Self> {
+        let row = (
+            orders::owner.eq(owner),
+            orders::item.eq(new.item.as_str()),
+            orders::amount.eq(new.amount.units()),
+            orders::currency.eq(new.currency.code()),
+            orders::status.eq(Status::Created.name()),
+        );
+        let insert = diesel::insert_into(orders::table).values(row).returning(Self::as_returning());
+        let order: Self = insert.get_result(conn).await?;
+        history::append(conn, order.id, "create", None, order.status).await?;
+        Ok(order)
+    }
+
+    /// Reads an order of this owner.
+    pub(crate) async fn find(conn: &mut Db, owner: &str, id: i64) -> Result<Self, Problem> {
+        let own = orders::table.filter(orders::id.eq(id)).filter(orders::owner.eq(owner));
+        own.select(Self::as_select()).first(conn).await.optional()?.ok_or(Problem::NotFound)
+    }
+
+    /// Reads an order of this owner and keeps it from changing until the transaction of `conn` ends.
+    pub(crate) async fn lock(conn: &mut Db, owner: &str, id: i64) -> Result<Self, Problem> {
+        let own = orders::table.filter(orders::id.eq(id)).filter(orders::owner.eq(owner));
+        let query = own.select(Self::as_select());
+        // SQLite needs no lock: while a transaction writes there, no other one does.
+        #[cfg(feature = "postgres")]
+        let query = query.for_update();
+        query.first(conn).await.optional()?.ok_or(Problem::NotFound)
+    }
+
+    /// The orders of this owner, newest first.
+    pub(crate) async fn list(conn: &mut Db, owner: &str) -> QueryResult<Vec<Self>> {
+        let own = orders::table.filter(orders::owner.eq(owner));
+        own.order(orders::id.desc()).select(Self::as_select()).load(conn).await
+    }
+
+    /// Replaces what is ordered.
+    pub(crate) async fn replace_item(conn: &mut Db, owner: &str, id: i64, item: &Text) -> Result<Self, Problem> {
+        let own = orders::table.filter(orders::id.eq(id)).filter(orders::owner.eq(owner));
+        let update = diesel::update(own).set(orders::item.eq(item.as_str())).returning(Self::as_returning());
+        update.get_result(conn).await.optional()?.ok_or(Problem::NotFound)
+    }
+
+    /// Writes down what was charged for an order.
+    pub(crate) async fn set_charge(conn: &mut Db, id: i64, charge: &str) -> QueryResult<Self> {
+        let update = diesel::update(orders::table.find(id)).set(orders::charge.eq(charge));
+        update.returning(Self::as_returning()).get_result(conn).await
+    }
+
+    /// Deletes this order, and with it its history.
+    pub(crate) async fn delete(self, conn: &mut Db) -> QueryResult<()> {
+        diesel::delete(orders::table.find(self.id)).execute(conn).await.map(drop)
+    }
+}

@@ -1,0 +1,64 @@
+//! The database: SQLite, or PostgreSQL, as the features say. The queries are the same for both.
+
+use diesel_async::pooled_connection::deadpool;
+use diesel_migrations::EmbeddedMigrations;
+
+use crate::start::StartError;
+
+#[cfg(all(feature = "sqlite", feature = "postgres"))]
+compile_error!("choose one database; `--features postgres` needs `--no-default-features` beside it");
+#[cfg(not(any(feature = "sqlite", feature = "postgres")))]
+compile_error!("choose a database: `--features sqlite` (the default) or `--features postgres`");
+
+#[cfg(feature = "postgres")]
+#[path = "db/postgres.rs"]
+mod backend;
+#[cfg(all(feature = "sqlite", not(feature = "postgres")))]
+#[path = "db/sqlite.rs"]
+mod backend;
+
+pub use backend::{CLOCK, Db, beside, default_url};
+
+/// Connections to one database.
+pub type Pool = deadpool::Pool<Db>;
+
+/// How many connections a program opens at most.
+const MAX_CONNECTIONS: usize = 16;
+
+/// Opens a database, and makes sure that it is there.
+pub async fn open(url: &str) -> Result<Pool, StartError> {
+    let manager = backend::manager(url)?;
+    let pool = Pool::builder(manager).max_size(MAX_CONNECTIONS).build().map_err(StartError::database)?;
+    let _ = pool.get().await.map_err(StartError::database)?;
+    Ok(pool)
+}
+
+/// Brings a program's own tables up to date. Programs that start together migrate one after the other.
+pub async fn migrate(pool: &Pool, migrations: EmbeddedMigrations) -> Result<(), StartError> {
+    let conn = pool.get().await.map_err(StartError::database)?;
+    backend::migrate(conn, migrations).await.map_err(StartError::database)
+}
+
+/// An async closure whose future can move between threads. Implemented for all that are; not to be implemented.
+pub trait Work<'c, T>: AsyncFnOnce(&'c mut Db) -> T + FnOnce(&'c mut Db) -> Self::Running {
+    /// Its future.
+    type Running: Future<Output = T> + Send;
+}
+
+impl<'c, T, R, F> Work<'c, T> for F
+where
+    F: AsyncFnOnce(&'c mut Db) -> T + FnOnce(&'c mut Db) -> R,
+    R: Future<Output = T> + Send,
+{
+    type Running = R;
+}
+
+/// Runs `work` in a transaction of its own that is going to write, and commits it unless `work` fails.
+pub async fn write<R, E, F>(conn: &mut Db, work: F) -> Result<R, E>
+where
+    F: for<'c> Work<'c, Result<R, E>> + Send,
+    R: Send,
+    E: From<diesel::result::Error> + Send,
+{
+    backend::write(conn, work).await
+}

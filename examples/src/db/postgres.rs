@@ -1,0 +1,74 @@
+//! PostgreSQL, by a driver in pure Rust.
+
+use diesel::Connection as _;
+use diesel::connection::SimpleConnection as _;
+use diesel::migration::Result as MigrationResult;
+use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
+use diesel_async::pooled_connection::AsyncDieselConnectionManager;
+use diesel_async::pooled_connection::deadpool::Object;
+use diesel_async::{AsyncConnection as _, AsyncPgConnection, SimpleAsyncConnection as _};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _};
+
+use super::Work;
+use crate::start::{Cause, StartError};
+
+/// A connection to the database.
+pub type Db = AsyncPgConnection;
+
+/// The database's clock, in milliseconds since the epoch.
+pub const CLOCK: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+/// Two programs that start together must not create the same thing at once.
+const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtext('examples: migrations'));";
+
+/// A program that is told no database has none.
+pub fn default_url(_file: &str) -> Result<String, StartError> {
+    Err(StartError::setting("DATABASE_URL", "", "is missing; set it to `postgres://USER:PASSWORD@HOST/DATABASE`"))
+}
+
+/// A second database beside the one at `url`: a schema of its own within it.
+pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
+    let mut conn = Db::establish(checked(url)?).await.map_err(StartError::database)?;
+    let create = format!("BEGIN; {LOCK} CREATE SCHEMA IF NOT EXISTS {name}; COMMIT");
+    conn.batch_execute(&create).await.map_err(StartError::database)?;
+    let separator = if url.contains('?') { '&' } else { '?' };
+    Ok(format!("{url}{separator}options=-csearch_path%3D{name}"))
+}
+
+pub(super) fn manager(url: &str) -> Result<AsyncDieselConnectionManager<Db>, StartError> {
+    Ok(AsyncDieselConnectionManager::new(checked(url)?))
+}
+
+fn checked(url: &str) -> Result<&str, StartError> {
+    let refuse = |problem: &str| Err(StartError::setting("DATABASE_URL", url, problem));
+    match url.split_once("://") {
+        Some(("postgres" | "postgresql", _)) => Ok(url),
+        None | Some(("sqlite", _)) => refuse(
+            "is for SQLite, but this program was built for PostgreSQL; build it with `--features sqlite`, the default, \
+             or write `postgres://USER:PASSWORD@HOST/DATABASE`",
+        ),
+        Some(_) => refuse("is no PostgreSQL database; write `postgres://USER:PASSWORD@HOST/DATABASE`"),
+    }
+}
+
+pub(super) async fn migrate(conn: Object<Db>, migrations: EmbeddedMigrations) -> Result<(), Cause> {
+    // diesel's migrations are blocking code.
+    let migrated = tokio::task::spawn_blocking(move || {
+        let mut conn = AsyncConnectionWrapper::<Object<Db>>::from(conn);
+        conn.transaction(|conn| -> MigrationResult<()> {
+            conn.batch_execute(LOCK)?;
+            conn.run_pending_migrations(migrations)?;
+            Ok(())
+        })
+    });
+    migrated.await?
+}
+
+pub(super) async fn write<R, E, F>(conn: &mut Db, work: F) -> Result<R, E>
+where
+    F: for<'c> Work<'c, Result<R, E>> + Send,
+    R: Send,
+    E: From<diesel::result::Error> + Send,
+{
+    conn.transaction(work).await
+}

@@ -1,0 +1,80 @@
+//! SQLite: one file, one writer at a time.
+
+use diesel::SqliteConnection;
+use diesel::migration::Result as MigrationResult;
+use diesel_async::pooled_connection::deadpool::Object;
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig};
+use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
+use diesel_async::{AsyncConnection, SimpleAsyncConnection};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
+
+use super::Work;
+use crate::start::{Cause, StartError};
+
+/// A connection to the database.
+pub type Db = SyncConnectionWrapper<SqliteConnection>;
+
+/// The database's clock, in milliseconds since the epoch.
+pub const CLOCK: &str = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
+
+/// Readers beside one writer, every commit on the disk, and 30 s of patience with other writers.
+const SETUP: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+                     PRAGMA foreign_keys = ON;";
+
+/// The database of a program that is told none: a file beside the program itself, under the target folder.
+pub fn default_url(file: &str) -> Result<String, StartError> {
+    let program = std::env::current_exe().map_err(StartError::database)?;
+    Ok(program.with_file_name(file).to_string_lossy().into_owned())
+}
+
+/// A second database beside the one at `url`: another file, next to it.
+pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
+    Ok(format!("{}.{name}.db", path(url)?))
+}
+
+pub(super) fn manager(url: &str) -> Result<AsyncDieselConnectionManager<Db>, StartError> {
+    let mut config = ManagerConfig::default();
+    config.custom_setup = Box::new(|path| {
+        Box::pin(async move {
+            let mut conn = Db::establish(path).await?;
+            conn.batch_execute(SETUP).await.map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+            Ok(conn)
+        })
+    });
+    Ok(AsyncDieselConnectionManager::new_with_config(path(url)?, config))
+}
+
+/// The file that is meant by a path or by `sqlite://path`.
+fn path(url: &str) -> Result<&str, StartError> {
+    let (scheme, path) = url.split_once("://").unwrap_or(("sqlite", url));
+    let refuse = |problem: &str| Err(StartError::setting("DATABASE_URL", url, problem));
+    match scheme {
+        "sqlite" if path.is_empty() || path.contains(":memory:") => refuse("names no file; write the path of one"),
+        "sqlite" => Ok(path),
+        "postgres" | "postgresql" => refuse(
+            "is for PostgreSQL, but this program was built for SQLite; \
+             build it with `--no-default-features --features postgres`",
+        ),
+        _ => refuse("is no SQLite database; write a path, or `sqlite://path`"),
+    }
+}
+
+pub(super) async fn migrate(mut conn: Object<Db>, migrations: EmbeddedMigrations) -> Result<(), Cause> {
+    let migrated = conn.spawn_blocking(move |conn| {
+        Ok(conn.immediate_transaction(|conn| -> MigrationResult<()> {
+            conn.run_pending_migrations(migrations)?;
+            Ok(())
+        }))
+    });
+    migrated.await?
+}
+
+/// Immediate: a transaction that began by reading could not wait for another writer.
+pub(super) async fn write<R, E, F>(conn: &mut Db, work: F) -> Result<R, E>
+where
+    F: for<'c> Work<'c, Result<R, E>> + Send,
+    R: Send,
+    E: From<diesel::result::Error> + Send,
+{
+    conn.immediate_transaction(work).await
+}

@@ -1,0 +1,74 @@
+//! The environment variables that the programs read. An empty one counts as missing.
+
+use std::time::Duration;
+
+use crate::db;
+use crate::start::StartError;
+
+/// How long answers are kept by the handlers: no lease may be longer.
+const LONGEST_LEASE: Duration = Duration::from_secs(72 * 3600);
+/// How long an unfinished payment is believed, unless `LEASE` says otherwise.
+const DEFAULT_LEASE: Duration = Duration::from_secs(30);
+
+/// `LISTEN`: the address to serve on; port 0 picks a free one.
+pub fn listen(default: &str) -> Result<String, StartError> {
+    Ok(read("LISTEN")?.unwrap_or_else(|| default.to_owned()))
+}
+
+/// `DATABASE_URL`: where to store; SQLite has a default, a file of the given name beside the program.
+pub fn database_url(default_file: &str) -> Result<String, StartError> {
+    read("DATABASE_URL")?.map_or_else(|| db::default_url(default_file), Ok)
+}
+
+/// `CHARGES_URL`: the payment provider; without one, `orders` starts its own.
+pub fn charges_url() -> Result<Option<String>, StartError> {
+    read("CHARGES_URL")
+}
+
+/// `LEASE`: how long an unfinished payment is believed before another request may go on with it.
+pub fn lease() -> Result<Duration, StartError> {
+    let Some(text) = read("LEASE")? else { return Ok(DEFAULT_LEASE) };
+    match duration(&text) {
+        Some(lease) if !lease.is_zero() && lease <= LONGEST_LEASE => Ok(lease),
+        Some(_) => Err(StartError::setting("LEASE", &text, "is out of range; write `1ms` to `72h`")),
+        None => Err(StartError::setting("LEASE", &text, "is no duration; write a number and `ms`, `s`, `m` or `h`")),
+    }
+}
+
+fn read(name: &'static str) -> Result<Option<String>, StartError> {
+    let Some(value) = std::env::var_os(name) else { return Ok(None) };
+    match value.into_string() {
+        Ok(value) => Ok(Some(value).filter(|value| !value.is_empty())),
+        Err(value) => Err(StartError::setting(name, &value.to_string_lossy(), "is not UTF-8")),
+    }
+}
+
+/// Reads `500ms`, `30s`, `5m`, `72h`.
+fn duration(text: &str) -> Option<Duration> {
+    let unit = text.find(|digit: char| !digit.is_ascii_digit())?;
+    let (number, unit) = text.split_at(unit);
+    let millis: u64 = match unit {
+        "ms" => 1,
+        "s" => 1_000,
+        "m" => 60_000,
+        "h" => 3_600_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(millis).map(Duration::from_millis)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_duration_is_a_number_and_a_unit() {
+        assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("30s"), Some(Duration::from_secs(30)));
+        assert_eq!(duration("5m"), Some(Duration::from_secs(300)));
+        assert_eq!(duration("72h"), Some(LONGEST_LEASE));
+        for nonsense in ["", "30", "s", "-1s", "1.5s", "30 s", "1d", "99999999999999999999s", "18446744073709551615h"] {
+            assert_eq!(duration(nonsense), None, "{nonsense:?}");
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `name = value` lists, as they stand in an attribute.
+
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::ext::IdentExt;
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, Ident, Token};
+
+use crate::errors::Errors;
+
+/// One argument as written.
+pub(crate) struct Argument {
+    pub(crate) name: Ident,
+    /// `None` for a flag.
+    pub(crate) value: Option<Expr>,
+}
+
+impl ToTokens for Argument {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        self.name.to_tokens(tokens);
+        self.value.to_tokens(tokens);
+    }
+}
+
+/// Reads every argument that can be read; one that cannot does not hide the next.
+pub(crate) fn parse_arguments(tokens: TokenStream, errors: &mut Errors) -> Vec<Argument> {
+    let mut arguments = Vec::new();
+    let parser = |input: ParseStream<'_>| {
+        while !input.is_empty() {
+            match parse_argument(input) {
+                Ok(argument) => arguments.push(argument),
+                Err(error) => {
+                    errors.push(error);
+                    skip_to_comma(input)?;
+                }
+            }
+            if !input.is_empty() {
+                if let Err(error) = input.parse::<Token![,]>() {
+                    errors.push(error);
+                    skip_to_comma(input)?;
+                    input.parse::<Option<Token![,]>>()?;
+                }
+            }
+        }
+        Ok(())
+    };
+    if let Err(error) = parser.parse2(tokens) {
+        errors.push(error);
+    }
+    arguments
+}
+
+fn parse_argument(input: ParseStream<'_>) -> syn::Result<Argument> {
+    let name = Ident::parse_any(input)?;
+    if input.is_empty() || input.peek(Token![,]) {
+        return Ok(Argument { name, value: None });
+    }
+    let equals: Token![=] = input.parse().map_err(|error| {
+        syn::Error::new(error.span(), format!("argument `{name}` needs a value; write `{name} = …`"))
+    })?;
+    if input.is_empty() || input.peek(Token![,]) {
+        return Err(syn::Error::new_spanned(equals, format!("argument `{name}` has no value; write one after `=`")));
+    }
+    Ok(Argument { name, value: Some(input.parse()?) })
+}
+
+fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
+    while !input.is_empty() && !input.peek(Token![,]) {
+        input.parse::<proc_macro2::TokenTree>()?;
+    }
+    Ok(())
+}
+
+/// Says what is accepted in place of an unknown word.
+pub(crate) fn unknown(what: &str, found: &str, accepted: &[&str]) -> String {
+    let near = accepted.iter().find(|word| is_near(found, word));
+    let list = accepted.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+    match near {
+        Some(word) => format!("unknown {what} `{found}`; did you mean `{word}`? (expected one of {list})"),
+        None => format!("unknown {what} `{found}`; expected one of {list}"),
+    }
+}
+
+/// Two slips of the finger at most, fewer in a short word (Levenshtein's distance).
+fn is_near(found: &str, word: &str) -> bool {
+    let word: Vec<char> = word.chars().collect();
+    let mut row: Vec<usize> = (0..=word.len()).collect();
+    for (i, typed) in found.chars().enumerate() {
+        let mut before = row[0];
+        row[0] = i + 1;
+        for (j, wanted) in word.iter().enumerate() {
+            let replaced = before + usize::from(typed != *wanted);
+            before = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[word.len()] <= if word.len() > 4 { 2 } else { 1 }
+}
+
+/// The span of an attribute's own name, for what is missing from it.
+pub(crate) fn attribute_span() -> Span {
+    Span::call_site()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_of_the_finger_is_understood() {
+        for (typed, meant) in [("kee", "key"), ("tll", "ttl"), ("fingerpint", "fingerprint"), ("leese", "lease")] {
+            assert!(
+                unknown("argument", typed, &["key", "ttl", "fingerprint", "lease"])
+                    .contains(&format!("did you mean `{meant}`"))
+            );
+        }
+        assert!(!unknown("argument", "colour", &["key", "ttl"]).contains("did you mean"));
+    }
+
+    #[test]
+    fn a_broken_argument_does_not_hide_the_next() {
+        let mut errors = Errors::default();
+        let tokens = "key = , ttl = \"1h\", scope user.id, lease = \"1s\"".parse().unwrap();
+        let names: Vec<_> = parse_arguments(tokens, &mut errors).iter().map(|a| a.name.to_string()).collect();
+        assert_eq!(names, ["ttl", "lease"]);
+        assert_eq!(errors.to_token_stream().to_string().matches("compile_error").count(), 2);
+    }
+}

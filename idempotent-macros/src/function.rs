@@ -1,0 +1,166 @@
+//! A function with markers on its parameters, and a body that is never looked into.
+
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::parse::{Parse, ParseStream};
+use syn::{Attribute, FnArg, Meta, Pat, PatType, Safety, Signature, Type, Visibility};
+
+use crate::errors::Errors;
+
+/// A function as written; the signature has no markers any more.
+pub(crate) struct Function {
+    pub(crate) attributes: Vec<Attribute>,
+    pub(crate) visibility: Visibility,
+    pub(crate) signature: Signature,
+    /// Opaque: a half-typed body must not stop the rest from being understood.
+    pub(crate) body: TokenStream,
+    /// The marker of each parameter, in order.
+    pub(crate) markers: Vec<Option<Marker>>,
+}
+
+/// A marker on a parameter, with its attribute for errors.
+pub(crate) struct Marker {
+    pub(crate) kind: MarkerKind,
+    pub(crate) attribute: Attribute,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarkerKind {
+    Tx,
+    Steps,
+}
+
+impl Parse for Function {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let attributes = input.call(Attribute::parse_outer)?;
+        let visibility = input.parse()?;
+        let mut signature: Signature = input.parse()?;
+        let body = match input.parse()? {
+            TokenTree::Group(group) => TokenTree::Group(group).into(),
+            other => return Err(syn::Error::new_spanned(other, "expected the body of a function")),
+        };
+        let markers = signature.inputs.iter_mut().map(take_marker).collect();
+        Ok(Self { attributes, visibility, signature, body, markers })
+    }
+}
+
+/// Takes a marker off a parameter.
+fn take_marker(parameter: &mut FnArg) -> Option<Marker> {
+    let FnArg::Typed(parameter) = parameter else { return None };
+    let at = parameter.attrs.iter().position(|attribute| marker_kind(attribute).is_some())?;
+    let attribute = parameter.attrs.remove(at);
+    marker_kind(&attribute).map(|kind| Marker { kind, attribute })
+}
+
+fn marker_kind(attribute: &Attribute) -> Option<MarkerKind> {
+    match &attribute.meta {
+        Meta::Path(path) if path.is_ident("tx") => Some(MarkerKind::Tx),
+        Meta::Path(path) if path.is_ident("steps") => Some(MarkerKind::Steps),
+        _ => None,
+    }
+}
+
+impl Function {
+    /// The name as the user knows it, without `r#`.
+    pub(crate) fn name(&self) -> String {
+        self.signature.ident.unraw().to_string()
+    }
+
+    /// Refuses what no attribute of this crate can wrap. False if the signature cannot even be wrapped for show.
+    pub(crate) fn check_wrappable(&self, errors: &mut Errors) -> bool {
+        let name = self.name();
+        let Signature { constness, asyncness, safety, abi, fn_token, inputs, variadic, .. } = &self.signature;
+        let mut wrappable = true;
+        if let Some(FnArg::Receiver(receiver)) = inputs.first() {
+            wrappable = false;
+            errors.at(
+                receiver,
+                format_args!("function `{name}` must not take `self`; write a function without it that takes what it needs as parameters"),
+            );
+        }
+        if let Some(constness) = constness {
+            wrappable = false;
+            errors.at(constness, format_args!("function `{name}` must not be `const`; remove `const`"));
+        }
+        if let Safety::Unsafe(safety) = safety {
+            wrappable = false;
+            errors.at(
+                safety,
+                format_args!("function `{name}` must not be `unsafe`; move the `unsafe` block into its body"),
+            );
+        }
+        if let Some(abi) = abi {
+            wrappable = false;
+            errors.at(abi, format_args!("function `{name}` must not be `extern`; call it from an ordinary function"));
+        }
+        if let Some(variadic) = variadic {
+            wrappable = false;
+            errors.at(variadic, format_args!("function `{name}` must not be variadic; name its parameters"));
+        }
+        if asyncness.is_none() {
+            errors.at(fn_token, format_args!("function `{name}` must be async; write `async fn {name}`"));
+        }
+        wrappable
+    }
+
+    /// The parameters without receiver, each with its marker.
+    pub(crate) fn parameters(&self) -> impl Iterator<Item = (&PatType, Option<&Marker>)> {
+        self.signature.inputs.iter().zip(&self.markers).filter_map(|(parameter, marker)| match parameter {
+            FnArg::Typed(parameter) => Some((parameter, marker.as_ref())),
+            FnArg::Receiver(_) => None,
+        })
+    }
+
+    /// The one connection parameter: its pattern and the type behind `&mut`.
+    pub(crate) fn check_connection(&self, errors: &mut Errors) -> Option<Type> {
+        let mut found = None;
+        for (parameter, marker) in self.parameters() {
+            match marker {
+                Some(Marker { kind: MarkerKind::Tx, attribute }) => {
+                    if found.is_some() {
+                        errors.at(
+                            attribute,
+                            format_args!("function `{}` has a second `#[tx]`; remove this one", self.name()),
+                        );
+                        continue;
+                    }
+                    found = Some(check_connection_type(parameter, errors));
+                }
+                Some(Marker { kind: MarkerKind::Steps, attribute }) => {
+                    errors.at(attribute, "`#[steps]` does not work yet; remove the parameter, or use `#[tx]`");
+                }
+                None => {}
+            }
+        }
+        found.flatten()
+    }
+
+    /// What the user wrote, without markers: so that a mistake in an attribute causes no other error.
+    pub(crate) fn without_attribute(&self) -> TokenStream {
+        let Self { attributes, visibility, signature, body, markers: _ } = self;
+        quote!(#(#attributes)* #visibility #signature #body)
+    }
+}
+
+fn check_connection_type(parameter: &PatType, errors: &mut Errors) -> Option<Type> {
+    if let Type::Reference(reference) = &*parameter.ty {
+        if reference.mutability.is_some() {
+            return Some((*reference.elem).clone());
+        }
+    }
+    let name = parameter_name(&parameter.pat);
+    errors.at(
+        &parameter.ty,
+        format_args!("`#[tx]` parameter `{name}` must be `&mut` a connection; write `{name}: &mut Db`"),
+    );
+    None
+}
+
+/// How a parameter is called in a message.
+fn parameter_name(pattern: &Pat) -> String {
+    match pattern {
+        Pat::Ident(ident) => ident.ident.to_string(),
+        other => other.to_token_stream().to_string(),
+    }
+}

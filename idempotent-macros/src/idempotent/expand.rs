@@ -1,0 +1,348 @@
+//! The tokens. What reaches here was checked: nothing can fail any more.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Attribute, FnArg, GenericParam, Pat, Signature, Type};
+
+use super::policy::{Fingerprint, Keep, Key, Kind, Lifetime, Policy};
+use crate::function::{Function, MarkerKind};
+use crate::pattern::{bound_names, by_reference};
+
+pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
+    match &policy.kind {
+        Kind::Http => expand_handler(policy, function),
+        Kind::Plain(result) => expand_plain(policy, function, result),
+    }
+}
+
+/// ```text
+/// Input:   async fn pay(user: User, #[tx] conn: &mut Db, Json(card): Json<Card>) -> R { … }
+/// Output:  async fn pay(__call: Call<(User, Json<Card>,)>) -> Response {
+///              async fn pay(user: User, conn: &mut Db, Json(card): Json<Card>) -> R { … }
+///              static __POLICY: Policy = …;
+///              transactional(__call, &__POLICY, |(user, Json(card))| terms, |(__0, __1), __conn| boxed(pay(__0, __conn, __1))).await
+///          }
+/// ```
+fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
+    let root = &policy.root;
+    let private = quote!(#root::__private);
+    let Function { visibility, signature, .. } = function;
+    let outer_attributes = outer_attributes(function);
+    let nested = Nested::of(policy, function);
+    let (inner, sibling, callee) = (&nested.inside, &nested.beside, &nested.callee);
+    let declaration = handler_signature(&private, function);
+    let static_policy = expand_policy(policy, function, &private);
+    let terms = expand_terms(policy, &private);
+    let args = word("__args");
+    let patterns = extractors(function).map(|(pattern, _)| by_reference(pattern));
+    let values: Vec<_> = (0..extractors(function).count()).map(|n| word(&format!("__{n}"))).collect();
+    let conn = word("__conn");
+    let mut extracted = values.iter();
+    let passed: Vec<_> = function
+        .parameters()
+        .map(|(_, marker)| match marker {
+            Some(_) => conn.clone(),
+            None => extracted.next().cloned().unwrap_or_else(|| conn.clone()),
+        })
+        .collect();
+    // At the function's own name: what keeps its future from being `Send` is shown there.
+    let boxed = quote_spanned!(signature.ident.span()=> #private::boxed);
+    let run = quote!(#boxed(async move {
+        let (#(#values,)*) = #args;
+        #private::IntoResponse::into_response(#callee(#(#passed),*).await)
+    }));
+    let bind = quote!(|#args| {
+        #[allow(unused_variables)]
+        let (#(#patterns,)*) = #args;
+        #terms
+    });
+    let call = word("__call");
+    let policy_name = word("__POLICY");
+    let execute = match &policy.connection {
+        Some(connection) => {
+            let check = expand_connection_check(&private, connection);
+            quote! {
+                #check
+                #private::transactional::<#connection, _, _>(#call, &#policy_name, #bind, |#args, #conn| #run).await
+            }
+        }
+        None => quote!(#private::leased(#call, &#policy_name, #bind, |#args| #run).await),
+    };
+    quote! {
+        #sibling
+        #(#outer_attributes)*
+        #visibility #declaration {
+            #inner
+            #static_policy
+            #execute
+        }
+    }
+}
+
+/// A handler that has the right shape and does nothing, for a function with mistakes: its routes still compile.
+pub(crate) fn shape_of_handler(root: &TokenStream, function: &Function) -> TokenStream {
+    let private = quote!(#root::__private);
+    let Function { visibility, .. } = function;
+    let outer_attributes = outer_attributes(function);
+    let declaration = handler_signature(&private, function);
+    quote! {
+        #(#outer_attributes)*
+        #[allow(unused_variables, clippy::unused_async)]
+        #visibility #declaration {
+            ::core::unreachable!()
+        }
+    }
+}
+
+/// `async fn name<…>(__call: Call<(…)>) -> Response`.
+fn handler_signature(private: &TokenStream, function: &Function) -> TokenStream {
+    let Signature { fn_token, ident, generics, .. } = &function.signature;
+    let types = extractors(function).map(|(_, ty)| ty);
+    let (call, where_clause) = (word("__call"), &generics.where_clause);
+    quote! {
+        async #fn_token #ident #generics(#call: #private::Call<(#(#types,)*)>) -> #private::Response #where_clause
+    }
+}
+
+/// The parameters that axum extracts.
+fn extractors(function: &Function) -> impl Iterator<Item = (&Pat, &Type)> {
+    function.parameters().filter(|(_, marker)| marker.is_none()).map(|(parameter, _)| (&*parameter.pat, &*parameter.ty))
+}
+
+/// ```text
+/// Input:   async fn consume(#[tx] conn: &mut Db, event: &Event) -> Result<T, E> { … }
+/// Output:  async fn consume(conn: &mut Db, event: &Event) -> Result<T, E> {
+///              async fn consume(conn: &mut Db, event: &Event) -> Result<T, E> { … }
+///              static __POLICY: Policy = …;
+///              match open(codec, &__POLICY, terms, &mut *conn).await {
+///                  Opened::Done(__result) => __result,
+///                  Opened::Run(__span) => close(codec, __span, &mut *conn, catch(consume(&mut *conn, event)).await).await,
+///              }
+///          }
+/// ```
+fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStream {
+    let root = &policy.root;
+    let private = quote!(#root::__private);
+    let Function { visibility, signature, .. } = function;
+    let outer_attributes = outer_attributes(function);
+    let nested = Nested::of(policy, function);
+    let (inner, sibling, callee) = (&nested.inside, &nested.beside, &nested.callee);
+    let static_policy = expand_policy(policy, function, &private);
+    let terms = expand_terms(policy, &private);
+    let (declaration, names) = named_parameters(signature);
+    let markers: Vec<_> = function.parameters().map(|(_, marker)| marker.map(|marker| marker.kind)).collect();
+    let bindings = function.parameters().zip(&names).filter(|((_, marker), _)| marker.is_none());
+    let bindings = bindings.map(|((parameter, _), name)| {
+        let pattern = by_reference(&parameter.pat);
+        quote!(let #pattern = &#name;)
+    });
+    let passed = names.iter().zip(&markers).map(|(name, marker)| match marker {
+        Some(MarkerKind::Tx) => quote!(&mut *#name),
+        Some(MarkerKind::Steps) | None => quote!(#name),
+    });
+    let (codec, span, policy_name, done) = (word("__codec"), word("__span"), word("__POLICY"), word("__result"));
+    let codec_of = quote_spanned!(result.span()=> #private::plain::codec::<#result>());
+    let terms = quote!({
+        #[allow(unused_variables)]
+        {
+            #(#bindings)*
+            #terms
+        }
+    });
+    let connection = names.iter().zip(&markers).find(|(_, marker)| marker.is_some()).map(|(name, _)| name);
+    let ran = quote!(#private::plain::catch(#callee(#(#passed),*)).await);
+    let (check, open, close) = match (&policy.connection, connection) {
+        (Some(ty), Some(conn)) => (
+            expand_connection_check(&private, ty),
+            quote!(#private::plain::open(#codec, &#policy_name, #terms, &mut *#conn)),
+            quote!({
+                let #done = #ran;
+                #private::plain::close(#codec, #span, &mut *#conn, #done).await
+            }),
+        ),
+        _ => (
+            TokenStream::new(),
+            quote!(#private::plain::open_leased(#codec, &#policy_name, #terms)),
+            quote!(#private::plain::close_leased(#codec, #span, #ran).await),
+        ),
+    };
+    quote! {
+        #sibling
+        #(#outer_attributes)*
+        #visibility #declaration {
+            #inner
+            #static_policy
+            #check
+            let #codec = #codec_of;
+            match #open.await {
+                #private::plain::Opened::Done(#done) => #done,
+                #private::plain::Opened::Run(#span) => #close,
+            }
+        }
+    }
+}
+
+/// The signature with a name for every parameter: its own where it has one.
+fn named_parameters(signature: &Signature) -> (Signature, Vec<Ident>) {
+    let mut declaration = signature.clone();
+    let mut names = Vec::new();
+    for (n, parameter) in declaration.inputs.iter_mut().enumerate() {
+        let FnArg::Typed(parameter) = parameter else { continue };
+        let name = match &*parameter.pat {
+            Pat::Ident(pattern) if pattern.subpat.is_none() => pattern.ident.clone(),
+            _ => word(&format!("__{n}")),
+        };
+        *parameter.pat = syn::parse_quote!(#name);
+        names.push(name);
+    }
+    (declaration, names)
+}
+
+/// The user's function, where it can be called from the wrapper.
+struct Nested {
+    inside: TokenStream,
+    beside: TokenStream,
+    callee: TokenStream,
+}
+
+impl Nested {
+    /// Inside the wrapper; beside it if it names `Self`, which means nothing to a nested function.
+    fn of(policy: &Policy, function: &Function) -> Self {
+        let mut signature = function.signature.clone();
+        for parameter in &mut signature.inputs {
+            allow_unused(parameter, &policy.used);
+        }
+        let generics = turbofish(&signature);
+        let (attributes, body) = (inner_attributes(function), &function.body);
+        if policy.names_self {
+            let name = format_ident!("__idempotent_{}", function.name(), span = signature.ident.span());
+            signature.ident = name.clone();
+            let beside = quote!(#[doc(hidden)] #(#attributes)* #signature #body);
+            return Self { inside: TokenStream::new(), beside, callee: quote!(Self::#name #generics) };
+        }
+        let name = &signature.ident;
+        let callee = quote!(#name #generics);
+        Self { inside: quote!(#(#attributes)* #signature #body), beside: TokenStream::new(), callee }
+    }
+}
+
+/// A parameter that is used in the attribute needs no other use.
+fn allow_unused(parameter: &mut FnArg, used: &std::collections::HashSet<String>) {
+    if let FnArg::Typed(parameter) = parameter {
+        if bound_names(&parameter.pat).iter().any(|name| used.contains(&name.to_string())) {
+            parameter.attrs.push(syn::parse_quote!(#[allow(unused_variables)]));
+        }
+    }
+}
+
+/// `::<T, N>` of a generic function; nothing for one without types, whose lifetimes are inferred.
+fn turbofish(signature: &Signature) -> Option<TokenStream> {
+    let names: Vec<_> = signature
+        .generics
+        .params
+        .iter()
+        .filter_map(|parameter| match parameter {
+            GenericParam::Type(ty) => Some(&ty.ident),
+            GenericParam::Const(constant) => Some(&constant.ident),
+            _ => None,
+        })
+        .collect();
+    (!names.is_empty()).then(|| quote!(::<#(#names),*>))
+}
+
+/// Documentation, conditions and lint levels belong to the function that others see.
+fn outer_attributes(function: &Function) -> Vec<&Attribute> {
+    const OUTER: [&str; 8] = ["doc", "cfg", "cfg_attr", "deprecated", "must_use", "allow", "warn", "deny"];
+    function.attributes.iter().filter(|attribute| OUTER.iter().any(|name| attribute.path().is_ident(name))).collect()
+}
+
+/// Everything else belongs to the body, and lint levels to both.
+fn inner_attributes(function: &Function) -> Vec<&Attribute> {
+    const ONLY_OUTER: [&str; 5] = ["doc", "cfg", "cfg_attr", "deprecated", "must_use"];
+    let inner = |attribute: &&Attribute| !ONLY_OUTER.iter().any(|name| attribute.path().is_ident(name));
+    function.attributes.iter().filter(inner).collect()
+}
+
+/// Asks on the user's own type that it be a connection.
+fn expand_connection_check(private: &TokenStream, connection: &Type) -> TokenStream {
+    quote_spanned!(connection.span()=> let _ = #private::connection::<#connection>();)
+}
+
+/// `static __POLICY: Policy = …;`
+fn expand_policy(policy: &Policy, function: &Function, private: &TokenStream) -> TokenStream {
+    let operation = match &policy.name {
+        Some(name) => quote!(#name),
+        None => {
+            let name = format!("::{}", function.name());
+            quote!(::core::concat!(::core::module_path!(), #name))
+        }
+    };
+    let key = match &policy.key {
+        Key::Header { name, optional: false } => quote!(Header(#name, #private::Need::ByMethod)),
+        Key::Header { name, optional: true } => quote!(Header(#name, #private::Need::Optional)),
+        Key::Expression(_) => quote!(Expression),
+    };
+    let fingerprint = match policy.fingerprint {
+        Fingerprint::Bytes => quote!(Bytes),
+        Fingerprint::Nothing => quote!(Nothing),
+        Fingerprint::Expression(_) => quote!(Value),
+    };
+    let keep = match &policy.keep {
+        Keep::Default => quote!(Default),
+        Keep::Success => quote!(Success),
+        Keep::All => quote!(All),
+        Keep::By(rule) => quote!(By(#rule)),
+    };
+    let name = word("__POLICY");
+    quote! {
+        static #name: #private::Policy = #private::Policy {
+            operation: #operation,
+            key: #private::KeySource::#key,
+            fingerprint: #private::Print::#fingerprint,
+            keep: #private::Keep::#keep,
+        };
+    }
+}
+
+/// `Terms::for_millis(…).key(&…).scope(&…)…`, each call spanned on the user's expression.
+fn expand_terms(policy: &Policy, private: &TokenStream) -> TokenStream {
+    let mut terms = match &policy.ttl {
+        Lifetime::Forever => quote!(#private::Terms::forever()),
+        Lifetime::Millis(millis) => {
+            let millis = i64::try_from(*millis).unwrap_or(i64::MAX);
+            quote!(#private::Terms::for_millis(#millis))
+        }
+        Lifetime::Expression(ttl) => quote_spanned!(ttl.span()=> #private::Terms::for_duration(#ttl)),
+    };
+    let mut chain = |method: &str, value: &dyn ToTokens, span: Span| {
+        let method = Ident::new(method, span);
+        terms.extend(quote_spanned!(span=> .#method(#value)));
+    };
+    match &policy.lease {
+        Some(Lifetime::Millis(millis)) => {
+            let millis = i64::try_from(*millis).unwrap_or(i64::MAX);
+            chain("lease_millis", &millis, Span::mixed_site());
+        }
+        Some(Lifetime::Expression(lease)) => chain("lease_duration", lease, lease.span()),
+        Some(Lifetime::Forever) | None => {}
+    }
+    let key = if let Key::Expression(key) = &policy.key { Some(key) } else { None };
+    let fingerprint = if let Fingerprint::Expression(value) = &policy.fingerprint { Some(value) } else { None };
+    for (method, value) in [
+        ("key", key),
+        ("scope", policy.scope.as_ref()),
+        ("fingerprint", fingerprint),
+        ("engine", policy.engine.as_ref()),
+    ] {
+        if let Some(value) = value {
+            chain(method, &quote_spanned!(value.span()=> &(#value)), value.span());
+        }
+    }
+    terms
+}
+
+/// A name of ours, which no name of the user's can meet.
+fn word(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

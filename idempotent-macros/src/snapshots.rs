@@ -1,0 +1,37 @@
+//! Expansions, kept as files to be read in review: `UPDATE_EXPECT=1 cargo test -p idempotent-macros` rewrites them.
+
+use expect_test::expect_file;
+
+use crate::idempotent::attribute;
+
+/// Expands what stands in `src/snapshots/NAME.in.rs` and compares with `NAME.out.rs`.
+macro_rules! snapshots {
+    ($($name:ident: $arguments:literal;)*) => {$(
+        #[test]
+        fn $name() {
+            let item = include_str!(concat!("snapshots/", stringify!($name), ".in.rs"));
+            let expanded = attribute($arguments.parse().unwrap(), item.parse().unwrap());
+            let file = syn::parse2(expanded).expect("an expansion is a list of items");
+            expect_file![concat!("snapshots/", stringify!($name), ".out.rs")].assert_eq(&prettyplease::unparse(&file));
+        }
+    )*};
+}
+
+snapshots! {
+    transactional_handler: "key = header, ttl = \"72h\", scope = user.id";
+    leased_handler: "key = header(\"X-Request-Id\", optional), ttl = app.ttl, lease = app.lease, store = success, engine = app.engine";
+    natural_key_handler: "http, name = \"likes.add\", key = (user.id, post.id), ttl = \"forever\"";
+    transactional_consumer: "key = event.id, ttl = \"7d\", fingerprint = event";
+    leased_job: "key = job.id, ttl = \"7d\", lease = \"5m\", crate = ::reexported::runtime";
+    associated_function: "key = header, ttl = \"1h\", name = \"Api::create\", store = |status| status.is_success()";
+}
+
+#[test]
+fn a_half_typed_body_does_not_stop_the_expansion() {
+    let expanded = attribute(
+        "key = header, ttl = \"1h\"".parse().unwrap(),
+        "async fn create(user: User) -> Answer { user. ; let = }".parse().unwrap(),
+    );
+    let expanded = expanded.to_string();
+    assert!(expanded.contains("user . ; let =") && !expanded.contains("compile_error"), "{expanded}");
+}

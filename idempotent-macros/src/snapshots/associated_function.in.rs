@@ -1,0 +1,3 @@
+async fn create(user: User, Json(new): Json<New>) -> Result<Json<Order>, ApiError> {
+    Self::build(user, new)
+}

@@ -1,0 +1,3 @@
+async fn like(user: User, post: Post, #[tx] conn: &mut Db) -> StatusCode {
+    StatusCode::CREATED
+}

@@ -1,0 +1,53 @@
+async fn on_payment(
+    conn: &mut Db,
+    event: &PaymentEvent,
+) -> Result<Receipt, ConsumeError> {
+    async fn on_payment(
+        conn: &mut Db,
+        #[allow(unused_variables)]
+        event: &PaymentEvent,
+    ) -> Result<Receipt, ConsumeError> {
+        receipts::insert(conn, event).await
+    }
+    static __POLICY: ::idempotent_runtime::__private::Policy = ::idempotent_runtime::__private::Policy {
+        operation: ::core::concat!(::core::module_path!(), "::on_payment"),
+        key: ::idempotent_runtime::__private::KeySource::Expression,
+        fingerprint: ::idempotent_runtime::__private::Print::Value,
+        keep: ::idempotent_runtime::__private::Keep::Default,
+    };
+    let _ = ::idempotent_runtime::__private::connection::<Db>();
+    let __codec = ::idempotent_runtime::__private::plain::codec::<
+        Result<Receipt, ConsumeError>,
+    >();
+    match ::idempotent_runtime::__private::plain::open(
+            __codec,
+            &__POLICY,
+            {
+                #[allow(unused_variables)]
+                {
+                    let event = &event;
+                    ::idempotent_runtime::__private::Terms::for_millis(604800000i64)
+                        .key(&(event.id))
+                        .fingerprint(&(event))
+                }
+            },
+            &mut *conn,
+        )
+        .await
+    {
+        ::idempotent_runtime::__private::plain::Opened::Done(__result) => __result,
+        ::idempotent_runtime::__private::plain::Opened::Run(__span) => {
+            let __ran = ::idempotent_runtime::__private::plain::catch(
+                    on_payment(&mut *conn, event),
+                )
+                .await;
+            ::idempotent_runtime::__private::plain::close(
+                    __codec,
+                    __span,
+                    &mut *conn,
+                    __ran,
+                )
+                .await
+        }
+    }
+}

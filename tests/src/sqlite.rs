@@ -1,0 +1,96 @@
+//! SQLite: each test has a file of its own.
+
+use std::path::PathBuf;
+
+use diesel::connection::SimpleConnection;
+use diesel::{Connection as _, SqliteConnection};
+use diesel_async::pooled_connection::deadpool::Pool;
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig};
+use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
+use futures_util::FutureExt;
+
+/// The connection of the handlers.
+pub type Db = SyncConnectionWrapper<SqliteConnection>;
+
+/// The name in messages.
+pub const NAME: &str = "sqlite";
+/// The column type of a number that counts itself.
+pub const SERIAL: &str = "INTEGER PRIMARY KEY AUTOINCREMENT";
+/// The database's clock, in milliseconds since the epoch.
+pub const NOW: &str = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
+
+/// The byte `7`.
+pub const SEVEN: &str = "X'37'";
+
+/// A database that goes with its test.
+#[derive(Debug)]
+pub struct Database {
+    folder: PathBuf,
+}
+
+impl Database {
+    /// An empty database.
+    ///
+    /// # Panics
+    ///
+    /// If the temporary folder cannot be written.
+    #[must_use]
+    #[allow(clippy::unused_async, reason = "that of the other databases connects")]
+    pub async fn fresh() -> Option<Self> {
+        let folder = std::env::temp_dir().join(format!("idempotent-{}", uuid::Uuid::new_v4().simple()));
+        std::fs::create_dir(&folder).expect("the temporary folder is writable");
+        Some(Self { folder })
+    }
+
+    /// A pool of `size` connections.
+    ///
+    /// # Panics
+    ///
+    /// If the pool cannot be built.
+    #[must_use]
+    pub fn pool(&self, size: usize) -> Pool<Db> {
+        self.pool_with(size, |_| {})
+    }
+
+    /// A pool whose connections are prepared by `prepare`.
+    ///
+    /// # Panics
+    ///
+    /// If the pool cannot be built.
+    #[must_use]
+    pub fn pool_with(&self, size: usize, prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> Pool<Db> {
+        let mut config = ManagerConfig::default();
+        config.custom_setup = Box::new(move |path| {
+            let (path, prepare) = (path.to_owned(), prepare.clone());
+            async move {
+                let mut conn = SqliteConnection::establish(&path)?;
+                conn.batch_execute("PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL;")
+                    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+                let mut conn = SyncConnectionWrapper::new(conn);
+                prepare(&mut conn);
+                Ok(conn)
+            }
+            .boxed()
+        });
+        let path = self.folder.join("test.db");
+        let manager = AsyncDieselConnectionManager::new_with_config(path.to_string_lossy(), config);
+        Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+    }
+
+    /// A pool over a database that is not there.
+    ///
+    /// # Panics
+    ///
+    /// If the pool cannot be built.
+    #[must_use]
+    pub fn unreachable() -> Pool<Db> {
+        let manager = AsyncDieselConnectionManager::new("/nowhere/at/all.db");
+        Pool::builder(manager).max_size(1).build().expect("the pool can be built")
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.folder);
+    }
+}

@@ -1,0 +1,262 @@
+//! A service whose two handlers, one transactional and one leased, do as the test says.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{FromRequestParts, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use bytes::Bytes;
+use diesel::prelude::*;
+use diesel_async::pooled_connection::deadpool::Pool;
+use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use http::{HeaderMap, Request, StatusCode, request::Parts};
+use idempotent_runtime::{Builder, Idempotency, Scope, idempotent};
+use tower::ServiceExt;
+
+use super::database::{Database, Db, SERIAL};
+
+pub(crate) type TxBody = dyn for<'c> Fn(&'c mut Db, Bytes) -> BoxFuture<'c, Response> + Send + Sync;
+pub(crate) type LeasedBody = dyn Fn(Bytes) -> BoxFuture<'static, Response> + Send + Sync;
+
+/// Both ways to run, for cases that must hold in each.
+pub(crate) const MODES: [&str; 2] = ["/tx", "/leased"];
+
+#[derive(Clone)]
+pub(crate) struct App {
+    pub(crate) engine: Idempotency<Db>,
+    pub(crate) pool: Pool<Db>,
+    pub(crate) lease: Duration,
+    pub(crate) ttl: Duration,
+    pub(crate) runs: Arc<AtomicUsize>,
+    tx: Arc<TxBody>,
+    leased: Arc<LeasedBody>,
+}
+
+/// Who asks: the header `x-user`, or everybody.
+pub(crate) struct User(String);
+
+impl<S: Sync> FromRequestParts<S> for User {
+    type Rejection = StatusCode;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, StatusCode> {
+        let user = parts.headers.get("x-user").map_or(Ok("everybody"), |user| user.to_str());
+        user.map(|user| Self(user.to_owned())).map_err(|_| StatusCode::UNAUTHORIZED)
+    }
+}
+
+#[idempotent(key = header, ttl = app.ttl, scope = user.0, engine = app.engine)]
+async fn transactional(user: User, State(app): State<App>, #[tx] conn: &mut Db, body: Bytes) -> Response {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    (app.tx)(conn, body).await
+}
+
+#[idempotent(key = header, ttl = app.ttl, lease = app.lease, scope = user.0, engine = app.engine)]
+async fn leased(user: User, State(app): State<App>, body: Bytes) -> Response {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    (app.leased)(body).await
+}
+
+pub(crate) struct Service {
+    pub(crate) app: App,
+    // Dropped last: the connections of the pool are in it.
+    pub(crate) database: Arc<Database>,
+}
+
+/// What a client sees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Answer {
+    pub(crate) fn replayed(&self) -> bool {
+        self.headers.get("idempotent-replayed").is_some_and(|value| value == "true")
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub(crate) fn code(&self) -> String {
+        let body: serde_json::Value = serde_json::from_slice(&self.body).unwrap_or_default();
+        body["error"]["code"].as_str().unwrap_or_default().to_owned()
+    }
+
+    pub(crate) fn retry_after(&self) -> u64 {
+        self.headers["retry-after"].to_str().unwrap().parse().unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16, code: &str) -> Self {
+        assert_eq!((self.status, self.code().as_str()), (status, code), "{self:?}");
+        self
+    }
+}
+
+impl Service {
+    /// A service over an empty database with the tables `idempotency_keys` and `effects`; `None` if there is no server.
+    pub(crate) async fn new() -> Option<Self> {
+        Self::with(8, |builder| builder).await
+    }
+
+    /// One with a pool of `size` connections and an engine of other settings.
+    pub(crate) async fn with(size: usize, set: impl FnOnce(Builder<Db>) -> Builder<Db>) -> Option<Self> {
+        let database = Arc::new(Database::fresh().await?);
+        let pool = database.pool(size);
+        Some(Self::over(database, pool, set).await)
+    }
+
+    pub(crate) async fn over(
+        database: Arc<Database>,
+        pool: Pool<Db>,
+        set: impl FnOnce(Builder<Db>) -> Builder<Db>,
+    ) -> Self {
+        let engine = set(Idempotency::builder(pool.clone(), Scope::shared())).build();
+        engine.migrate().await.unwrap();
+        let create = format!("CREATE TABLE IF NOT EXISTS effects (id {SERIAL}, what TEXT NOT NULL)");
+        pool.get().await.unwrap().batch_execute(&create).await.unwrap();
+        let app = App {
+            engine,
+            pool,
+            lease: Duration::from_secs(30),
+            ttl: Duration::from_secs(3_600),
+            runs: Arc::default(),
+            tx: Arc::new(|conn, body| insert_and_answer(conn, body).boxed()),
+            leased: Arc::new(|body| async move { (StatusCode::CREATED, body).into_response() }.boxed()),
+        };
+        Self { app, database }
+    }
+
+    /// The same database in another process, so to speak: a pool and an engine of its own.
+    pub(crate) async fn another(&self, set: impl FnOnce(Builder<Db>) -> Builder<Db>) -> Self {
+        Self::over(Arc::clone(&self.database), self.database.pool(8), set).await
+    }
+
+    pub(crate) fn on_tx(
+        mut self,
+        body: impl for<'c> Fn(&'c mut Db, Bytes) -> BoxFuture<'c, Response> + Send + Sync + 'static,
+    ) -> Self {
+        self.app.tx = Arc::new(body);
+        self
+    }
+
+    pub(crate) fn on_leased(
+        mut self,
+        body: impl Fn(Bytes) -> BoxFuture<'static, Response> + Send + Sync + 'static,
+    ) -> Self {
+        self.app.leased = Arc::new(body);
+        self
+    }
+
+    /// Both handlers answer with this, and the transactional one leaves an effect first.
+    pub(crate) fn answering(self, answer: impl Fn() -> Response + Clone + Send + Sync + 'static) -> Self {
+        let again = answer.clone();
+        self.on_tx(move |conn, _| {
+            let answer = answer.clone();
+            async move {
+                insert(conn, "effect").await;
+                answer()
+            }
+            .boxed()
+        })
+        .on_leased(move |_| {
+            let answer = again.clone();
+            async move { answer() }.boxed()
+        })
+    }
+
+    pub(crate) fn router(&self) -> Router {
+        Router::new()
+            .route("/tx", any(transactional))
+            .route("/leased", any(leased))
+            .nest("/nested", Router::new().route("/leased", any(leased)))
+            .with_state(self.app.clone())
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        read(self.router().oneshot(request).await.unwrap()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, key: &str, body: impl Into<Body>) -> Answer {
+        self.send(post(path, key, body)).await
+    }
+
+    pub(crate) fn runs(&self) -> usize {
+        AtomicUsize::load(&self.app.runs, Ordering::SeqCst)
+    }
+
+    /// What the handlers wrote.
+    pub(crate) async fn effects(&self) -> Vec<String> {
+        effects::table.select(effects::what).order(effects::id).load(&mut self.conn().await).await.unwrap()
+    }
+
+    /// How many records there are.
+    pub(crate) async fn records(&self) -> i64 {
+        idempotency_keys::table.count().get_result(&mut self.conn().await).await.unwrap()
+    }
+
+    pub(crate) async fn conn(&self) -> diesel_async::pooled_connection::deadpool::Object<Db> {
+        self.app.pool.get().await.unwrap()
+    }
+
+    pub(crate) async fn sql(&self, sql: &str) {
+        self.conn().await.batch_execute(sql).await.unwrap();
+    }
+}
+
+pub(crate) fn post(path: &str, key: &str, body: impl Into<Body>) -> Request<Body> {
+    Request::post(path).header("idempotency-key", key).body(body.into()).unwrap()
+}
+
+pub(crate) async fn read(response: Response) -> Answer {
+    let (head, body) = response.into_parts();
+    let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
+    Answer { status: head.status.as_u16(), headers: head.headers, body }
+}
+
+/// A fresh key.
+pub(crate) fn key() -> String {
+    uuid::Uuid::new_v4().to_string()
+}
+
+pub(crate) async fn insert(conn: &mut Db, what: &str) -> i64 {
+    diesel::insert_into(effects::table)
+        .values(effects::what.eq(what))
+        .returning(effects::id)
+        .get_result(conn)
+        .await
+        .unwrap()
+}
+
+async fn insert_and_answer(conn: &mut Db, body: Bytes) -> Response {
+    let id = insert(conn, std::str::from_utf8(&body).unwrap_or("bytes")).await;
+    (StatusCode::CREATED, format!("effect {id}")).into_response()
+}
+
+diesel::table! {
+    effects (id) {
+        id -> BigInt,
+        what -> Text,
+    }
+}
+
+diesel::table! {
+    idempotency_keys (namespace, operation, scope, key) {
+        namespace -> Text,
+        operation -> Text,
+        scope -> Text,
+        key -> Text,
+        fingerprint -> Binary,
+        expires_at -> BigInt,
+        lease_until -> BigInt,
+        token -> BigInt,
+    }
+}

@@ -1,0 +1,122 @@
+//! The client is gone: what was begun is ended, and nothing is left open.
+
+use std::sync::Arc;
+
+use axum::response::IntoResponse;
+use futures_util::FutureExt;
+use http::StatusCode;
+use std::future::Future;
+use std::pin::pin;
+use std::task::{Context, Waker};
+use std::time::Duration;
+use tokio::sync::Semaphore;
+use tower::ServiceExt;
+
+use super::app::{MODES, Service, insert, key, post};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn i27_a_client_that_hangs_up_stops_nothing() {
+    let Some(service) = Service::new().await else { return };
+    let (entered, leave) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let (arrive, gate) = (Arc::clone(&entered), Arc::clone(&leave));
+    let (arrive2, gate2) = (Arc::clone(&entered), Arc::clone(&leave));
+    let service = service
+        .on_tx(move |conn, _| {
+            let (arrive, gate) = (Arc::clone(&arrive), Arc::clone(&gate));
+            async move {
+                arrive.add_permits(1);
+                gate.acquire().await.unwrap().forget();
+                insert(conn, "order").await;
+                StatusCode::CREATED.into_response()
+            }
+            .boxed()
+        })
+        .on_leased(move |_| {
+            let (arrive, gate) = (Arc::clone(&arrive2), Arc::clone(&gate2));
+            async move {
+                arrive.add_permits(1);
+                gate.acquire().await.unwrap().forget();
+                StatusCode::CREATED.into_response()
+            }
+            .boxed()
+        });
+    for mode in MODES {
+        let key = key();
+        let request = tokio::spawn(service.router().oneshot(post(mode, &key, "order")));
+        entered.acquire().await.unwrap().forget();
+        request.abort();
+        assert!(request.await.unwrap_err().is_cancelled());
+        leave.add_permits(1);
+        // The run goes on by itself; a repeat attaches to its end.
+        loop {
+            let again = service.post(mode, &key, "order").await;
+            if again.status == 201 {
+                assert!(again.replayed());
+                break;
+            }
+            again.expect(409, "idempotency_key_in_use");
+            tokio::task::yield_now().await;
+        }
+    }
+    assert_eq!((service.runs(), service.effects().await.len()), (2, 1));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn i28_i30_dropped_after_any_number_of_polls_nothing_is_lost_and_no_connection_is_left_open() {
+    let Some(service) = Service::with(2, |builder| builder).await else { return };
+    let mut keys = Vec::new();
+    for mode in MODES {
+        for polls in 0..12 {
+            let key = key();
+            let request = service.router().oneshot(post(mode, &key, "order"));
+            let mut request = pin!(request);
+            for _ in 0..polls {
+                if request.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready() {
+                    break;
+                }
+                tokio::task::yield_now().await;
+            }
+            keys.push((mode, key));
+        }
+    }
+    // The same pool serves on, and every key comes to one run.
+    for (mode, key) in &keys {
+        loop {
+            let answer = service.post(mode, key, "order").await;
+            if answer.status == 201 {
+                break;
+            }
+            answer.expect(409, "idempotency_key_in_use");
+            tokio::task::yield_now().await;
+        }
+    }
+    for n in 0..1_000 {
+        assert_eq!(service.post(MODES[n % 2], &key(), "order").await.status, 201);
+    }
+    assert_eq!(service.records().await, 1_024);
+    assert_eq!(service.runs(), 1_024, "each key ran once");
+    assert_eq!(service.effects().await.len(), 512);
+    assert!(service.app.engine.drain(Duration::from_secs(10)).await);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn draining_waits_for_runs_whose_clients_have_gone() {
+    let Some(service) = Service::new().await else { return };
+    let (entered, leave) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+    let (arrive, gate) = (Arc::clone(&entered), Arc::clone(&leave));
+    let service = service.on_leased(move |_| {
+        let (arrive, gate) = (Arc::clone(&arrive), Arc::clone(&gate));
+        async move {
+            arrive.add_permits(1);
+            gate.acquire().await.unwrap().forget();
+            StatusCode::CREATED.into_response()
+        }
+        .boxed()
+    });
+    let request = tokio::spawn(service.router().oneshot(post("/leased", &key(), "order")));
+    entered.acquire().await.unwrap().forget();
+    request.abort();
+    assert!(!service.app.engine.drain(Duration::from_millis(20)).await);
+    leave.add_permits(1);
+    assert!(service.app.engine.drain(Duration::from_secs(30)).await);
+}

@@ -1,0 +1,6 @@
+//! Every case on every database: the files of `cases` are compiled once for each.
+
+#![allow(missing_docs, reason = "a test says in its name what it shows")]
+
+mod postgres;
+mod sqlite;

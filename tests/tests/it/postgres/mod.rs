@@ -1,0 +1,4 @@
+pub(crate) use tests::postgres as database;
+
+#[path = "../cases/mod.rs"]
+mod cases;

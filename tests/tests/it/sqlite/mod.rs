@@ -1,0 +1,4 @@
+pub(crate) use tests::sqlite as database;
+
+#[path = "../cases/mod.rs"]
+mod cases;
