@@ -1,4 +1,4 @@
-//! The database: SQLite, or PostgreSQL, as the features say. The queries are the same for both.
+//! The database that the features choose. The queries are the same for each.
 
 use diesel_async::pooled_connection::deadpool;
 use diesel_migrations::EmbeddedMigrations;

@@ -15,7 +15,7 @@ pub fn listen(default: &str) -> Result<String, StartError> {
     Ok(read("LISTEN")?.unwrap_or_else(|| default.to_owned()))
 }
 
-/// `DATABASE_URL`: where to store; SQLite has a default, a file of the given name beside the program.
+/// `DATABASE_URL`: where to store; where that is a file, the default is one of this name beside the program.
 pub fn database_url(default_file: &str) -> Result<String, StartError> {
     read("DATABASE_URL")?.map_or_else(|| db::default_url(default_file), Ok)
 }

@@ -12,6 +12,14 @@ pub type Cause = Box<dyn Error + Send + Sync>;
 /// Why a program cannot start, in words for whoever starts it.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
+    /// An environment variable is missing that has no default.
+    #[error("{name} is not set; {fix}")]
+    Missing {
+        /// The variable.
+        name: &'static str,
+        /// What to write.
+        fix: &'static str,
+    },
     /// An environment variable says something that cannot be meant.
     #[error("{name}=`{value}` {problem}")]
     Setting {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// Text without a zero character, which PostgreSQL cannot store.
+/// Text without a zero character, which not every database can store.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Text(String);

@@ -1,7 +1,6 @@
 //! `name = value` lists, as they stand in an attribute.
 
 use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident, Token};
@@ -11,15 +10,15 @@ use crate::errors::Errors;
 /// One argument as written.
 pub(crate) struct Argument {
     pub(crate) name: Ident,
-    /// `None` for a flag.
-    pub(crate) value: Option<Expr>,
+    pub(crate) value: Value,
 }
 
-impl ToTokens for Argument {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        self.name.to_tokens(tokens);
-        self.value.to_tokens(tokens);
-    }
+pub(crate) enum Value {
+    /// Nothing stood after the name.
+    Flag,
+    Expr(Expr),
+    /// What stood there is no expression; that was said already.
+    Broken,
 }
 
 /// Reads every argument that can be read; one that cannot does not hide the next.
@@ -27,8 +26,14 @@ pub(crate) fn parse_arguments(tokens: TokenStream, errors: &mut Errors) -> Vec<A
     let mut arguments = Vec::new();
     let parser = |input: ParseStream<'_>| {
         while !input.is_empty() {
-            match parse_argument(input) {
-                Ok(argument) => arguments.push(argument),
+            let parsed = Ident::parse_any(input).map(|name| (parse_value(&name, input), name));
+            match parsed {
+                Ok((Ok(value), name)) => arguments.push(Argument { name, value }),
+                Ok((Err(error), name)) => {
+                    errors.push(error);
+                    arguments.push(Argument { name, value: Value::Broken });
+                    skip_to_comma(input)?;
+                }
                 Err(error) => {
                     errors.push(error);
                     skip_to_comma(input)?;
@@ -50,10 +55,9 @@ pub(crate) fn parse_arguments(tokens: TokenStream, errors: &mut Errors) -> Vec<A
     arguments
 }
 
-fn parse_argument(input: ParseStream<'_>) -> syn::Result<Argument> {
-    let name = Ident::parse_any(input)?;
+fn parse_value(name: &Ident, input: ParseStream<'_>) -> syn::Result<Value> {
     if input.is_empty() || input.peek(Token![,]) {
-        return Ok(Argument { name, value: None });
+        return Ok(Value::Flag);
     }
     let equals: Token![=] = input.parse().map_err(|error| {
         syn::Error::new(error.span(), format!("argument `{name}` needs a value; write `{name} = …`"))
@@ -61,7 +65,7 @@ fn parse_argument(input: ParseStream<'_>) -> syn::Result<Argument> {
     if input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new_spanned(equals, format!("argument `{name}` has no value; write one after `=`")));
     }
-    Ok(Argument { name, value: Some(input.parse()?) })
+    input.parse().map(Value::Expr)
 }
 
 fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
@@ -105,6 +109,7 @@ pub(crate) fn attribute_span() -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use quote::ToTokens;
 
     #[test]
     fn a_slip_of_the_finger_is_understood() {
@@ -122,7 +127,7 @@ mod tests {
         let mut errors = Errors::default();
         let tokens = "key = , ttl = \"1h\", scope user.id, lease = \"1s\"".parse().unwrap();
         let names: Vec<_> = parse_arguments(tokens, &mut errors).iter().map(|a| a.name.to_string()).collect();
-        assert_eq!(names, ["ttl", "lease"]);
+        assert_eq!(names, ["key", "ttl", "scope", "lease"]);
         assert_eq!(errors.to_token_stream().to_string().matches("compile_error").count(), 2);
     }
 }

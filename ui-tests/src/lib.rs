@@ -1,1 +1,49 @@
-//! Tests.
+//! The names that the cases share, so that each shows its one mistake and nothing else.
+
+pub use axum::Json;
+pub use axum::extract::{Path, State};
+pub use axum::http::StatusCode;
+pub use axum::response::{IntoResponse, Response};
+pub use idempotent_runtime::{Error, Idempotency, idempotent};
+use serde::{Deserialize, Serialize};
+
+/// The connection of the cases.
+pub type Db = diesel_async::sync_connection_wrapper::SyncConnectionWrapper<diesel::SqliteConnection>;
+
+/// The state of the cases.
+#[derive(Debug, Clone)]
+pub struct App {
+    /// An engine.
+    pub idempotency: Idempotency<Db>,
+    /// A lease.
+    pub lease: std::time::Duration,
+}
+
+/// What is ordered.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Order {
+    /// Its number.
+    pub id: i64,
+}
+
+/// What arrives.
+#[derive(Debug, Clone)]
+pub struct Event {
+    /// Its name.
+    pub id: String,
+}
+
+/// Who asks.
+#[derive(Debug, Clone)]
+pub struct User {
+    /// The number of the user.
+    pub id: i64,
+}
+
+impl<S: Sync> axum::extract::FromRequestParts<S> for User {
+    type Rejection = StatusCode;
+
+    async fn from_request_parts(_: &mut axum::http::request::Parts, _: &S) -> Result<Self, StatusCode> {
+        Ok(Self { id: 1 })
+    }
+}

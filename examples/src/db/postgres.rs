@@ -1,4 +1,4 @@
-//! PostgreSQL, by a driver in pure Rust.
+//! A database on a server, by a driver in pure Rust.
 
 use diesel::Connection as _;
 use diesel::connection::SimpleConnection as _;
@@ -23,7 +23,7 @@ const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtext('examples: migrations'
 
 /// A program that is told no database has none.
 pub fn default_url(_file: &str) -> Result<String, StartError> {
-    Err(StartError::setting("DATABASE_URL", "", "is missing; set it to `postgres://USER:PASSWORD@HOST/DATABASE`"))
+    Err(StartError::Missing { name: "DATABASE_URL", fix: "write `postgres://USER:PASSWORD@HOST/DATABASE`" })
 }
 
 /// A second database beside the one at `url`: a schema of its own within it.

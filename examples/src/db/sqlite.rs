@@ -1,4 +1,4 @@
-//! SQLite: one file, one writer at a time.
+//! A database in a file: one writer at a time.
 
 use diesel::SqliteConnection;
 use diesel::migration::Result as MigrationResult;

@@ -5,7 +5,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Expr, Lit, LitStr};
 
-use crate::arguments::{Argument, unknown};
+use crate::arguments::{Argument, Value, unknown};
 use crate::errors::Errors;
 
 /// What works.
@@ -27,6 +27,8 @@ pub(crate) struct Args {
     pub(crate) engine: Option<Expr>,
     pub(crate) root: Option<Expr>,
     pub(crate) http: Option<Ident>,
+    /// Every name that stands there, with or without a value that can be used.
+    written: Vec<String>,
 }
 
 impl Args {
@@ -34,6 +36,7 @@ impl Args {
         let mut args = Self::default();
         for Argument { name, value } in arguments {
             let word = name.unraw().to_string();
+            args.written.push(word.clone());
             if word == "http" {
                 args.parse_http(name, value, errors);
                 continue;
@@ -59,19 +62,28 @@ impl Args {
             };
             match (slot, value) {
                 (Some(_), _) => errors.at(name, format_args!("duplicate argument `{word}`; remove this one")),
-                (_, None) => errors.at(name, format_args!("argument `{word}` needs a value; write `{word} = …`")),
-                (slot, value) => *slot = value,
+                (None, Value::Flag) => {
+                    errors.at(name, format_args!("argument `{word}` needs a value; write `{word} = …`"));
+                }
+                (None, Value::Broken) => {}
+                (slot, Value::Expr(value)) => *slot = Some(value),
             }
         }
         args
     }
 
-    fn parse_http(&mut self, name: Ident, value: Option<Expr>, errors: &mut Errors) {
+    fn parse_http(&mut self, name: Ident, value: Value, errors: &mut Errors) {
         match (&self.http, value) {
             (Some(_), _) => errors.at(name, "duplicate argument `http`; remove this one"),
-            (None, Some(value)) => errors.at(value, "argument `http` takes no value; write `http`"),
-            (None, None) => self.http = Some(name),
+            (None, Value::Expr(value)) => errors.at(value, "argument `http` takes no value; write `http`"),
+            (None, Value::Broken) => {}
+            (None, Value::Flag) => self.http = Some(name),
         }
+    }
+
+    /// Whether an argument stands there at all.
+    pub(crate) fn is_written(&self, name: &str) -> bool {
+        self.written.iter().any(|written| written == name)
     }
 
     /// Whether the function is an HTTP handler: said with `http`, or by where its key comes from.
@@ -83,14 +95,15 @@ impl Args {
     /// The path of the runtime.
     pub(crate) fn root(&self) -> TokenStream {
         match &self.root {
-            Some(root) => root.to_token_stream(),
-            None => quote!(::idempotent_runtime),
+            Some(Expr::Path(root)) => root.to_token_stream(),
+            Some(_) | None => quote!(::idempotent_runtime),
         }
     }
 
     /// Every expression over the parameters.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
-        let Self { key, ttl, scope, fingerprint, lease, store: _, name: _, engine, root: _, http: _ } = self;
+        let Self { key, ttl, scope, fingerprint, lease, store: _, name: _, engine, root: _, http: _, written: _ } =
+            self;
         [key, ttl, scope, fingerprint, lease, engine].into_iter().flatten()
     }
 }

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, GenericParam, Pat, Signature, Type};
+use syn::{Attribute, FnArg, GenericParam, Pat, ReturnType, Signature, Type};
 
 use super::policy::{Fingerprint, Keep, Key, Kind, Lifetime, Policy};
 use crate::function::{Function, MarkerKind};
@@ -46,11 +46,12 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
             None => extracted.next().cloned().unwrap_or_else(|| conn.clone()),
         })
         .collect();
-    // At the function's own name: what keeps its future from being `Send` is shown there.
-    let boxed = quote_spanned!(signature.ident.span()=> #private::boxed);
-    let run = quote!(#boxed(async move {
+    // Shown at the return type: that it is no response. At the function's own name: what keeps it from being `Send`.
+    let (name, result) = (signature.ident.span(), response_span(signature));
+    let into_response = quote_spanned!(result=> #private::IntoResponse::into_response);
+    let run = quote_spanned!(name=> #private::boxed(async move {
         let (#(#values,)*) = #args;
-        #private::IntoResponse::into_response(#callee(#(#passed),*).await)
+        #into_response(#callee(#(#passed),*).await)
     }));
     let bind = quote!(|#args| {
         #[allow(unused_variables)]
@@ -77,6 +78,13 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
             #static_policy
             #execute
         }
+    }
+}
+
+fn response_span(signature: &Signature) -> Span {
+    match &signature.output {
+        ReturnType::Type(_, ty) => ty.span(),
+        ReturnType::Default => signature.ident.span(),
     }
 }
 

@@ -112,6 +112,9 @@ fn has_transaction(function: &Function) -> bool {
 
 fn check_key(args: &Args, errors: &mut Errors) -> Option<Key> {
     let Some(key) = &args.key else {
+        if args.is_written("key") {
+            return None;
+        }
         errors.push(syn::Error::new(
             attribute_span(),
             "missing `key` argument; write `#[idempotent(key = header, …)]`, or `key = …` with what names the operation, such as `event.id`",
@@ -170,6 +173,9 @@ fn check_header(key: &Expr) -> syn::Result<Key> {
 
 fn check_ttl(args: &Args, errors: &mut Errors) -> Option<Lifetime> {
     let Some(ttl) = &args.ttl else {
+        if args.is_written("ttl") {
+            return None;
+        }
         errors.push(syn::Error::new(
             attribute_span(),
             "missing `ttl` argument; write `ttl = \"72h\"`, the time that answers are kept",

@@ -37,7 +37,7 @@ async fn on_payment(
     {
         ::idempotent_runtime::__private::plain::Opened::Done(__result) => __result,
         ::idempotent_runtime::__private::plain::Opened::Run(__span) => {
-            let __ran = ::idempotent_runtime::__private::plain::catch(
+            let __result = ::idempotent_runtime::__private::plain::catch(
                     on_payment(&mut *conn, event),
                 )
                 .await;
@@ -45,7 +45,7 @@ async fn on_payment(
                     __codec,
                     __span,
                     &mut *conn,
-                    __ran,
+                    __result,
                 )
                 .await
         }

@@ -61,12 +61,11 @@ async fn run() -> Result<(), StartError> {
     let _sweeper = idempotency.sweeper();
     db::migrate(&pool, MIGRATIONS).await?;
 
-    let (provider, own) = match charges_url {
-        Some(url) => (Provider::at(&url)?, None),
-        None => {
-            let own = OwnProvider::start(&database_url).await?;
-            (Provider::at(&format!("http://{}", own.server.address))?, Some(own))
-        }
+    let (provider, own) = if let Some(url) = charges_url {
+        (Provider::at(&url)?, None)
+    } else {
+        let own = OwnProvider::start(&database_url).await?;
+        (Provider::at(&format!("http://{}", own.server.address))?, Some(own))
     };
     let app = App { pool, provider, lease };
     server::serve(server::bind(&listen).await?, routes::router(app)).await?;

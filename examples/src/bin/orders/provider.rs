@@ -57,10 +57,10 @@ impl Provider {
             .bearer_auth(ACCOUNT)
             .header("Idempotency-Key", downstream_key)
             .json(&json!({ "amount": amount, "currency": currency, "order": order, "card": card }));
-        let answer = request.send().await.map_err(unavailable)?;
+        let answer = request.send().await.map_err(|error| unavailable(&error))?;
         match answer.status() {
             status if status.is_success() => {
-                let charge = answer.json::<Charge>().await.map_err(unavailable)?;
+                let charge = answer.json::<Charge>().await.map_err(|error| unavailable(&error))?;
                 Ok(Charged::Succeeded(charge.id))
             }
             StatusCode::PAYMENT_REQUIRED => Ok(Charged::Declined),
@@ -77,7 +77,7 @@ impl Provider {
     }
 }
 
-fn unavailable(error: reqwest::Error) -> Problem {
+fn unavailable(error: &reqwest::Error) -> Problem {
     tracing::warn!(%error, "the provider did not answer");
     Problem::ProviderUnavailable
 }

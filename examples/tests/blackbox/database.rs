@@ -1,0 +1,95 @@
+//! A database for one test, gone when the test is over.
+
+use uuid::Uuid;
+
+#[cfg(feature = "sqlite")]
+pub(crate) use sqlite::Database;
+
+#[cfg(not(feature = "sqlite"))]
+pub(crate) use postgres::Database;
+
+fn unique_name() -> String {
+    format!("blackbox_{}", Uuid::new_v4().simple())
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::path::PathBuf;
+
+    /// A folder for the database's files.
+    #[derive(Debug)]
+    pub(crate) struct Database {
+        folder: PathBuf,
+    }
+
+    impl Database {
+        pub(crate) fn new() -> Self {
+            let folder = std::env::temp_dir().join(super::unique_name());
+            std::fs::create_dir(&folder).expect("a folder for the database");
+            Self { folder }
+        }
+
+        pub(crate) fn url(&self) -> String {
+            self.folder.join("data.db").to_str().expect("a path in UTF-8").to_owned()
+        }
+    }
+
+    impl Drop for Database {
+        fn drop(&mut self) {
+            if let Err(error) = std::fs::remove_dir_all(&self.folder) {
+                eprintln!("{} stays: {error}", self.folder.display());
+            }
+        }
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+mod postgres {
+    use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
+    use reqwest::Url;
+
+    /// A database on the server of `TEST_POSTGRES_URL`.
+    #[derive(Debug)]
+    pub(crate) struct Database {
+        server: Url,
+        name: String,
+    }
+
+    impl Database {
+        pub(crate) fn new() -> Self {
+            let server = std::env::var("TEST_POSTGRES_URL").expect(
+                "TEST_POSTGRES_URL is not set; these tests need the URL of a PostgreSQL server on which they may create \
+                 databases, such as postgres://postgres@localhost/postgres",
+            );
+            let server = Url::parse(&server).expect("TEST_POSTGRES_URL is no URL");
+            let name = super::unique_name();
+            run(&server, format!("CREATE DATABASE {name}"));
+            Self { server, name }
+        }
+
+        pub(crate) fn url(&self) -> String {
+            let mut url = self.server.clone();
+            url.set_path(&self.name);
+            url.into()
+        }
+    }
+
+    impl Drop for Database {
+        fn drop(&mut self) {
+            run(&self.server, format!("DROP DATABASE {} WITH (FORCE)", self.name));
+        }
+    }
+
+    /// Runs a statement from wherever we are: on a thread with a runtime of its own.
+    fn run(server: &Url, sql: String) {
+        let server = server.to_string();
+        let ran = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+            runtime.block_on(async {
+                let mut conn = AsyncPgConnection::establish(&server).await.expect("the server of TEST_POSTGRES_URL");
+                conn.batch_execute(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+            });
+        });
+        ran.join().expect("a statement on the server of TEST_POSTGRES_URL");
+    }
+}

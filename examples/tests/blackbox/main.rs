@@ -1,0 +1,23 @@
+//! Drives the built programs from outside: each test starts its own process on its own database and talks HTTP.
+//!
+//! The same tests serve both databases. Built with `--no-default-features --features postgres` they need
+//! `TEST_POSTGRES_URL`, the URL of a server on which they may create databases.
+
+mod answer;
+mod ask;
+mod database;
+mod program;
+mod provider;
+mod raw;
+
+mod bad_input;
+mod crashes;
+mod creating;
+mod deleting;
+mod keys;
+mod machine;
+mod paying;
+mod races;
+mod specification;
+mod starting;
+mod stopping;

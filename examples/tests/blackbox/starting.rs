@@ -1,0 +1,144 @@
+//! A program that cannot start says why, and what to write instead; it does not panic.
+
+use crate::ask::{Ask, new_key};
+use crate::database::Database;
+use crate::program::Setup;
+
+#[track_caller]
+fn assert_fails(setup: &Setup, words: &[&str]) {
+    let (code, said) = setup.fail();
+    assert_eq!(code, Some(1), "{said}");
+    assert!(!said.contains("panicked"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    for word in words {
+        assert!(said.contains(word), "no {word:?} in {said}");
+    }
+}
+
+#[test]
+fn a_bad_address_is_refused() {
+    let (database, other) = (Database::new(), Database::new());
+    for setup in [Setup::orders(&database), Setup::charges(&other)] {
+        for bad in ["nonsense", "127.0.0.1:99999", "203.0.113.1:80"] {
+            assert_fails(&setup.clone().env("LISTEN", bad), &["LISTEN", bad, "HOST:PORT"]);
+        }
+    }
+}
+
+#[test]
+fn an_address_in_use_is_refused() {
+    let (database, other) = (Database::new(), Database::new());
+    let orders = Setup::orders(&database).start();
+    assert_fails(&Setup::orders(&other).env("LISTEN", orders.address()), &["LISTEN", orders.address()]);
+}
+
+#[test]
+fn a_bad_lease_is_refused() {
+    let database = Database::new();
+    for bad in ["30", "soon", "-1s", "1.5s", "0s", "73h", "99999999999999999999s"] {
+        assert_fails(&Setup::orders(&database).env("LEASE", bad), &["LEASE", bad, "write"]);
+    }
+}
+
+#[test]
+fn a_bad_provider_is_refused() {
+    let database = Database::new();
+    for bad in ["nonsense", "https://localhost:1", "localhost:3001"] {
+        assert_fails(&Setup::orders(&database).env("CHARGES_URL", bad), &["CHARGES_URL", bad, "http://HOST:PORT"]);
+    }
+}
+
+#[tokio::test]
+async fn two_programs_may_start_at_once_on_an_empty_database() {
+    for _ in 0..3 {
+        let database = Database::new();
+        let setup = Setup::orders(&database);
+        let (one, other) = std::thread::scope(|scope| {
+            let one = scope.spawn(|| setup.start());
+            let other = scope.spawn(|| setup.start());
+            (one.join().expect("it starts"), other.join().expect("it starts"))
+        });
+        let key = new_key();
+        Ask::order().key(&key).send(&one).await.expect(201);
+        Ask::order().key(&key).send(&other).await.expect(201).replayed();
+    }
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use super::{Ask, Database, Setup, assert_fails, new_key};
+
+    #[test]
+    fn an_unwritable_database_is_refused() {
+        let folder = std::env::temp_dir();
+        for url in ["/proc/no/such/folder/orders.db", folder.to_str().expect("a path in UTF-8")] {
+            for setup in Setup::both(url) {
+                assert_fails(&setup, &["database", "unable to open"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_no_database_is_refused() {
+        let database = Database::new();
+        std::fs::write(database.url(), "a letter to my bank, much longer than the header of a database".repeat(20))
+            .expect("a file");
+        for setup in Setup::both(&database.url()) {
+            assert_fails(&setup, &["file is not a database"]);
+        }
+    }
+
+    #[test]
+    fn another_databases_url_is_refused() {
+        for setup in Setup::both("postgres://localhost/orders") {
+            assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features postgres"]);
+        }
+        for url in ["mysql://localhost/orders", "http://localhost", ":memory:", "sqlite://"] {
+            for setup in Setup::both(url) {
+                assert_fails(&setup, &["DATABASE_URL", url]);
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_path_and_a_url_name_the_same_file() {
+        let database = Database::new();
+        let (setup, key) = (Setup::orders(&database), new_key());
+        let orders = setup.start();
+        Ask::order().key(&key).send(&orders).await.expect(201);
+        drop(orders);
+        let orders = setup.env("DATABASE_URL", format!("sqlite://{}", database.url())).start();
+        Ask::order().key(&key).send(&orders).await.expect(201).replayed();
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+mod postgres {
+    use super::{Setup, assert_fails};
+
+    #[test]
+    fn an_unreachable_database_is_refused() {
+        for setup in Setup::both("postgres://127.0.0.1:1/orders") {
+            assert_fails(&setup, &["database", "refused"]);
+        }
+    }
+
+    #[test]
+    fn a_missing_database_is_refused() {
+        for setup in Setup::both("") {
+            assert_fails(&setup, &["DATABASE_URL", "postgres://USER:PASSWORD@HOST/DATABASE"]);
+        }
+    }
+
+    #[test]
+    fn another_databases_url_is_refused() {
+        for url in ["orders.db", "sqlite://orders.db"] {
+            for setup in Setup::both(url) {
+                assert_fails(&setup, &["DATABASE_URL", "--features sqlite"]);
+            }
+        }
+        for setup in Setup::both("mysql://localhost/orders") {
+            assert_fails(&setup, &["DATABASE_URL", "mysql://localhost/orders"]);
+        }
+    }
+}

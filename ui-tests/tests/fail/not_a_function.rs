@@ -1,0 +1,6 @@
+use ui_tests::*;
+
+#[idempotent(key = header, ttl = "7d")]
+struct Handler;
+
+fn main() {}

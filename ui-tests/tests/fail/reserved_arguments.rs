@@ -1,0 +1,8 @@
+use ui_tests::*;
+
+#[idempotent(key = header, ttl = "72h", in_flight = wait("5s"), on_crash = hold, max_attempts = 3, actix)]
+async fn handler(user: User) -> StatusCode {
+    StatusCode::OK
+}
+
+fn main() {}

@@ -1,0 +1,6 @@
+use ui_tests::*;
+
+#[idempotent(key = event.id, ttl = "7d")]
+async fn job(event: &Event) {}
+
+fn main() {}
