@@ -7,7 +7,7 @@ use axum::http::header::{HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use diesel::result::{DatabaseErrorKind, Error as DatabaseError};
 use diesel_async::pooled_connection::deadpool::PoolError;
-use serde_json::json;
+use serde::Serialize;
 
 /// A request that was not carried out.
 ///
@@ -69,20 +69,46 @@ impl Problem {
         }
     }
 
-    fn body(&self) -> serde_json::Value {
-        let message = self.to_string();
-        json!({ "error": match self {
-            Self::Body(_) => json!({ "type": "invalid_request", "message": message }),
-            Self::Unauthorized => json!({ "type": "unauthorized", "message": message }),
-            Self::NotFound => json!({ "type": "not_found", "message": message }),
-            Self::StateConflict { current, allowed, .. } => {
-                json!({ "type": "state_conflict", "current": current, "allowed": allowed, "message": message })
-            }
-            Self::CardDeclined => json!({ "type": "card_error", "code": "card_declined", "message": message }),
-            Self::ProviderUnavailable | Self::ProviderRefused => json!({ "type": "provider_error", "message": message }),
-            Self::OutOfOrder | Self::Pool(_) | Self::Database(_) => json!({ "type": "api_error", "message": message }),
-        }})
+    /// A word for programs to switch on.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Body(_) => "invalid_request",
+            Self::Unauthorized => "unauthorized",
+            Self::NotFound => "not_found",
+            Self::StateConflict { .. } => "state_conflict",
+            Self::CardDeclined => "card_error",
+            Self::ProviderUnavailable | Self::ProviderRefused => "provider_error",
+            Self::OutOfOrder | Self::Pool(_) | Self::Database(_) => "api_error",
+        }
     }
+
+    fn body(&self) -> Body<'_> {
+        let (current, allowed) = match self {
+            Self::StateConflict { current, allowed, .. } => (Some(*current), Some(&**allowed)),
+            _ => (None, None),
+        };
+        let code = matches!(self, Self::CardDeclined).then_some("card_declined");
+        Body { error: Said { kind: self.kind(), code, current, allowed, message: self.to_string() } }
+    }
+}
+
+/// `{"error":{"type":…,"message":…}}`, in the form of the toolkit's own answers.
+#[derive(Serialize)]
+struct Body<'a> {
+    error: Said<'a>,
+}
+
+#[derive(Serialize)]
+struct Said<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    code: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    current: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    allowed: Option<&'a [&'static str]>,
+    message: String,
 }
 
 /// Whether the same statement may succeed later.

@@ -39,12 +39,12 @@ pub(crate) fn parse_arguments(tokens: TokenStream, errors: &mut Errors) -> Vec<A
                     skip_to_comma(input)?;
                 }
             }
-            if !input.is_empty() {
-                if let Err(error) = input.parse::<Token![,]>() {
-                    errors.push(error);
-                    skip_to_comma(input)?;
-                    input.parse::<Option<Token![,]>>()?;
-                }
+            if !input.is_empty()
+                && let Err(error) = input.parse::<Token![,]>()
+            {
+                errors.push(error);
+                skip_to_comma(input)?;
+                input.parse::<Option<Token![,]>>()?;
             }
         }
         Ok(())

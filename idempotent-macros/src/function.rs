@@ -144,10 +144,10 @@ impl Function {
 }
 
 fn check_connection_type(parameter: &PatType, errors: &mut Errors) -> Option<Type> {
-    if let Type::Reference(reference) = &*parameter.ty {
-        if reference.mutability.is_some() {
-            return Some((*reference.elem).clone());
-        }
+    if let Type::Reference(reference) = &*parameter.ty
+        && reference.mutability.is_some()
+    {
+        return Some((*reference.elem).clone());
     }
     let name = parameter_name(&parameter.pat);
     errors.at(

@@ -14,5 +14,5 @@ mod snapshots;
 /// Makes retries of a function harmless. Documented where it is re-exported: `idempotent_runtime::idempotent`.
 #[proc_macro_attribute]
 pub fn idempotent(arguments: TokenStream, item: TokenStream) -> TokenStream {
-    idempotent::attribute(arguments.into(), item.into()).into()
+    idempotent::attribute(arguments.into(), &item.into()).into()
 }

@@ -10,7 +10,7 @@ macro_rules! snapshots {
         #[test]
         fn $name() {
             let item = include_str!(concat!("snapshots/", stringify!($name), ".in.rs"));
-            let expanded = attribute($arguments.parse().unwrap(), item.parse().unwrap());
+            let expanded = attribute($arguments.parse().unwrap(), &item.parse().unwrap());
             let file = syn::parse2(expanded).expect("an expansion is a list of items");
             expect_file![concat!("snapshots/", stringify!($name), ".out.rs")].assert_eq(&prettyplease::unparse(&file));
         }
@@ -30,7 +30,7 @@ snapshots! {
 fn a_half_typed_body_does_not_stop_the_expansion() {
     let expanded = attribute(
         "key = header, ttl = \"1h\"".parse().unwrap(),
-        "async fn create(user: User) -> Answer { user. ; let = }".parse().unwrap(),
+        &"async fn create(user: User) -> Answer { user. ; let = }".parse().unwrap(),
     );
     let expanded = expanded.to_string();
     assert!(expanded.contains("user . ; let =") && !expanded.contains("compile_error"), "{expanded}");

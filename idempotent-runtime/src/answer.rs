@@ -117,7 +117,7 @@ impl Keep {
 /// use http::header::{HeaderName, LINK, SET_COOKIE};
 /// use idempotent_runtime::StoredHeaders;
 ///
-/// let headers = StoredHeaders::default().allow(SET_COOKIE).deny(HeaderName::from_static("x-trace-id"));
+/// let headers = StoredHeaders::default().allow(&SET_COOKIE).deny(HeaderName::from_static("x-trace-id"));
 /// assert!(headers.stores(&SET_COOKIE) && headers.stores(&LINK));
 /// ```
 #[derive(Debug, Clone)]
@@ -156,11 +156,11 @@ impl StoredHeaders {
     ///
     /// ```
     /// # use idempotent_runtime::StoredHeaders;
-    /// assert!(StoredHeaders::default().allow(http::header::SERVER).stores(&http::header::SERVER));
+    /// assert!(StoredHeaders::default().allow(&http::header::SERVER).stores(&http::header::SERVER));
     /// ```
     #[must_use]
-    pub fn allow(mut self, name: HeaderName) -> Self {
-        self.denied.retain(|denied| *denied != name);
+    pub fn allow(mut self, name: &HeaderName) -> Self {
+        self.denied.retain(|denied| denied != name);
         self
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 
-use crate::key::storable;
+use crate::key_part::storable;
 
 /// The engine's rule for whose key a request carries, used where an attribute has no `scope = …`.
 ///

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::answer::StoredHeaders;
 use crate::engine::Idempotency;
-use crate::key::KeyPolicy;
+use crate::key_policy::KeyPolicy;
 use crate::pool::{Connection, ConnectionPool};
 use crate::scope::Scope;
 use crate::store::Isolation;

@@ -7,7 +7,8 @@ use crate::claim::{Address, Claim};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::global::Global;
-use crate::key::{Key, KeyError, KeyPart, storable};
+use crate::key::{Key, KeyError};
+use crate::key_part::{KeyPart, storable};
 use crate::lifetime::{Lease, Ttl};
 use crate::settings::Settings;
 
@@ -56,12 +57,20 @@ pub enum Print {
     Value,
 }
 
+/// Whom the attribute's scope names.
+#[derive(Debug)]
+enum Named {
+    Scope(String),
+    /// It was empty.
+    Nobody,
+}
+
 /// What the attribute's expressions gave for one call.
 #[derive(Debug)]
 pub struct Terms<E = Global> {
     pub(crate) engine: E,
     key: Option<Result<Key, KeyError>>,
-    scope: Option<Option<String>>,
+    scope: Option<Named>,
     value: Option<Result<Vec<u8>, serde_json::Error>>,
     ttl: Result<Ttl, Error>,
     lease: Option<Result<Lease, Error>>,
@@ -102,7 +111,7 @@ impl<E> Terms<E> {
     /// `scope = expression`.
     #[must_use]
     pub fn scope<S: KeyPart + ?Sized>(mut self, scope: &S) -> Self {
-        self.scope = Some(storable(scope));
+        self.scope = Some(storable(scope).map_or(Named::Nobody, Named::Scope));
         self
     }
 
@@ -157,7 +166,12 @@ impl Terms<()> {
             (None, Some(key)) => (policy.operation.to_owned(), key?),
             (None, None) => return Err(Error::KeyMissing),
         };
-        let scope = self.scope.unwrap_or_else(caller).ok_or(Error::ScopeMissing)?;
+        let scope = match self.scope {
+            Some(Named::Scope(scope)) => Some(scope),
+            Some(Named::Nobody) => None,
+            None => caller(),
+        };
+        let scope = scope.ok_or(Error::ScopeMissing)?;
         let value = self.value.transpose().map_err(Error::Unserializable)?;
         let ttl = self.ttl?;
         let lease = self.lease.transpose()?.unwrap_or(Lease::default_for(ttl)).within(ttl)?;

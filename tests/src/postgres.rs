@@ -1,4 +1,4 @@
-//! PostgreSQL: each test has a database of its own on the server of `TEST_POSTGRES_URL`.
+//! `PostgreSQL`: each test has a database of its own on the server of `TEST_POSTGRES_URL`.
 
 use diesel_async::pooled_connection::deadpool::Pool;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig};

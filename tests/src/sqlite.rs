@@ -1,4 +1,4 @@
-//! SQLite: each test has a file of its own.
+//! `SQLite`: each test has a file of its own.
 
 use std::path::PathBuf;
 

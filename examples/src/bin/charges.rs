@@ -16,8 +16,9 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let listen = settings::listen("127.0.0.1:3001")?;
     let charges = Charges::open(&settings::database_url("charges.db")?).await?;
+    let listener = server::bind(&listen).await?;
     let _sweeper = charges.sweeper();
-    server::serve(server::bind(&listen).await?, charges.router()).await?;
+    server::serve(listener, charges.router()).await?;
     charges.drain().await;
     Ok(())
 }

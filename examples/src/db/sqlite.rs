@@ -1,7 +1,9 @@
 //! A database in a file: one writer at a time.
 
-use diesel::SqliteConnection;
+use std::time::Duration;
+
 use diesel::migration::Result as MigrationResult;
+use diesel::{ConnectionError, ConnectionResult, SqliteConnection};
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
@@ -21,6 +23,10 @@ pub const CLOCK: &str = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEG
 const SETUP: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                      PRAGMA foreign_keys = ON;";
 
+/// How often a connection is set up while another program keeps the file to itself, and the time between two tries.
+const TRIES: u32 = 100;
+const REST: Duration = Duration::from_millis(50);
+
 /// The database of a program that is told none: a file beside the program itself, under the target folder.
 pub fn default_url(file: &str) -> Result<String, StartError> {
     let program = std::env::current_exe().map_err(StartError::database)?;
@@ -34,14 +40,24 @@ pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
 
 pub(super) fn manager(url: &str) -> Result<AsyncDieselConnectionManager<Db>, StartError> {
     let mut config = ManagerConfig::default();
-    config.custom_setup = Box::new(|path| {
-        Box::pin(async move {
-            let mut conn = Db::establish(path).await?;
-            conn.batch_execute(SETUP).await.map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
-            Ok(conn)
-        })
-    });
+    config.custom_setup = Box::new(|path| Box::pin(connect(path)));
     Ok(AsyncDieselConnectionManager::new_with_config(path(url)?, config))
+}
+
+async fn connect(path: &str) -> ConnectionResult<Db> {
+    let mut conn = Db::establish(path).await?;
+    let mut tries = 1;
+    loop {
+        match conn.batch_execute(SETUP).await {
+            Ok(()) => return Ok(conn),
+            // Two programs open a new file at once: the change to WAL does not wait by itself.
+            Err(error) if tries < TRIES && error.to_string().contains("database is locked") => {
+                tokio::time::sleep(REST).await;
+                tries += 1;
+            }
+            Err(error) => return Err(ConnectionError::CouldntSetupConfiguration(error)),
+        }
+    }
 }
 
 /// The file that is meant by a path or by `sqlite://path`.

@@ -116,19 +116,19 @@ async fn cancelled_and_paid_at_once_is_one_of_them() {
     let (database, charges_database) = (Database::new(), Database::new());
     let charges = Setup::charges(&charges_database).start();
     let orders = Arc::new(Setup::orders(&database).env("CHARGES_URL", charges.url()).start());
-    let mut charged = 0;
+    let mut paid = 0;
     for _ in 0..10 {
         let order = new_order(&orders).await;
         let asks = vec![Ask::pay(order, "tok_ok").key(&new_key()), Ask::post(format!("/orders/{order}/cancel"))];
         let answers = at_once(asks, &[&orders]).await;
         let order = Ask::get(format!("/orders/{order}")).send(&orders).await.expect(200).json();
         if answers[0].status == 200 {
-            charged += 1;
+            paid += 1;
             assert!(order["charge"].is_string(), "{order}");
         } else {
             assert_eq!(answers[0].clone().conflicting_state(), "cancelled");
             assert!(order["charge"].is_null() && order["status"] == "cancelled", "{order}");
         }
     }
-    assert_eq!(charges_of_orders(&charges).await, charged);
+    assert_eq!(charges_of_orders(&charges).await, paid);
 }

@@ -11,7 +11,7 @@ pub(crate) async fn exchange(to: &Program, request: &[u8]) -> String {
     stream.write_all(request).await.expect("to send");
     let mut answer = Vec::new();
     stream.read_to_end(&mut answer).await.expect("an answer");
-    String::from_utf8(answer).expect("an answer in UTF-8")
+    String::from_utf8_lossy(&answer).into_owned()
 }
 
 /// The status, the head and the body of an answer. No answer here is chunked.

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, GenericParam, Pat, ReturnType, Signature, Type};
+use syn::{Attribute, FnArg, GenericParam, Pat, PatIdent, ReturnType, Signature, Type};
 
 use super::policy::{Fingerprint, Keep, Key, Kind, Lifetime, Policy};
 use crate::function::{Function, MarkerKind};
@@ -198,13 +198,18 @@ fn named_parameters(signature: &Signature) -> (Signature, Vec<Ident>) {
     for (n, parameter) in declaration.inputs.iter_mut().enumerate() {
         let FnArg::Typed(parameter) = parameter else { continue };
         let name = match &*parameter.pat {
-            Pat::Ident(pattern) if pattern.subpat.is_none() => pattern.ident.clone(),
+            Pat::Ident(pattern) if is_name(pattern) => pattern.ident.clone(),
             _ => word(&format!("__{n}")),
         };
         *parameter.pat = syn::parse_quote!(#name);
         names.push(name);
     }
     (declaration, names)
+}
+
+/// A name to be used: one with an underscore before it says that it is not.
+fn is_name(pattern: &PatIdent) -> bool {
+    pattern.subpat.is_none() && !pattern.ident.to_string().starts_with('_')
 }
 
 /// The user's function, where it can be called from the wrapper.
@@ -222,7 +227,11 @@ impl Nested {
             allow_unused(parameter, &policy.used);
         }
         let generics = turbofish(&signature);
-        let (attributes, body) = (inner_attributes(function), &function.body);
+        // Async is asked for by the attribute, whether the body waits for something or not.
+        let unused_async: Attribute = syn::parse_quote!(#[allow(clippy::unused_async)]);
+        let mut attributes = inner_attributes(function);
+        attributes.push(&unused_async);
+        let body = &function.body;
         if policy.names_self {
             let name = format_ident!("__idempotent_{}", function.name(), span = signature.ident.span());
             signature.ident = name.clone();
@@ -237,10 +246,10 @@ impl Nested {
 
 /// A parameter that is used in the attribute needs no other use.
 fn allow_unused(parameter: &mut FnArg, used: &std::collections::HashSet<String>) {
-    if let FnArg::Typed(parameter) = parameter {
-        if bound_names(&parameter.pat).iter().any(|name| used.contains(&name.to_string())) {
-            parameter.attrs.push(syn::parse_quote!(#[allow(unused_variables)]));
-        }
+    if let FnArg::Typed(parameter) = parameter
+        && bound_names(&parameter.pat).iter().any(|name| used.contains(&name.to_string()))
+    {
+        parameter.attrs.push(syn::parse_quote!(#[allow(unused_variables)]));
     }
 }
 
@@ -253,7 +262,7 @@ fn turbofish(signature: &Signature) -> Option<TokenStream> {
         .filter_map(|parameter| match parameter {
             GenericParam::Type(ty) => Some(&ty.ident),
             GenericParam::Const(constant) => Some(&constant.ident),
-            _ => None,
+            GenericParam::Lifetime(_) => None,
         })
         .collect();
     (!names.is_empty()).then(|| quote!(::<#(#names),*>))

@@ -14,11 +14,11 @@ use args::Args;
 use policy::Policy;
 
 /// Expands the attribute, or shows every mistake and keeps the function.
-pub(crate) fn attribute(arguments: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStream {
     let function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let error = not_a_function(error, &item).to_compile_error();
+            let error = not_a_function(error, item).to_compile_error();
             return quote!(#error #item);
         }
     };

@@ -34,7 +34,7 @@ pub(crate) struct Policy {
 pub(crate) enum Kind {
     Http,
     /// What the function returns.
-    Plain(Type),
+    Plain(Box<Type>),
 }
 
 pub(crate) enum Key {
@@ -83,7 +83,11 @@ impl Policy {
         if let (Some(lease), true) = (&args.lease, has_transaction(function)) {
             errors.at(lease, "`lease` means nothing with `#[tx]`, because the database ends the claim with the transaction; remove `lease`");
         }
-        let kind = if http { Some(Kind::Http) } else { check_result(function, errors).map(Kind::Plain) };
+        let kind = if http {
+            Some(Kind::Http)
+        } else {
+            check_result(function, errors).map(|result| Kind::Plain(Box::new(result)))
+        };
         let mut used = std::collections::HashSet::new();
         for expression in args.expressions() {
             words(quote::ToTokens::to_token_stream(expression), &mut used);
@@ -213,10 +217,10 @@ fn check_lease(args: &Args, ttl: Option<&Lifetime>, errors: &mut Errors) -> Opti
         return None;
     }
     let lease = check_lifetime("lease", written, errors);
-    if let (Some(Lifetime::Millis(lease)), Some(Lifetime::Millis(ttl))) = (&lease, ttl) {
-        if lease > ttl {
-            errors.at(written, "`lease` is longer than `ttl`; write a lease that ends before the answer expires");
-        }
+    if let (Some(Lifetime::Millis(lease)), Some(Lifetime::Millis(ttl))) = (&lease, ttl)
+        && lease > ttl
+    {
+        errors.at(written, "`lease` is longer than `ttl`; write a lease that ends before the answer expires");
     }
     lease
 }
@@ -288,21 +292,21 @@ fn check_name(args: &Args, errors: &mut Errors) -> Option<String> {
 }
 
 fn check_scope(args: &Args, errors: &mut Errors) {
-    if let Some(text) = args.scope.as_ref().and_then(text_of) {
-        if text.value().is_empty() {
-            errors.at(
-                text,
-                "`scope` is empty, so that callers would share their keys; write whose key it is, such as `user.id`",
-            );
-        }
+    if let Some(text) = args.scope.as_ref().and_then(text_of)
+        && text.value().is_empty()
+    {
+        errors.at(
+            text,
+            "`scope` is empty, so that callers would share their keys; write whose key it is, such as `user.id`",
+        );
     }
 }
 
 fn check_root(args: &Args, errors: &mut Errors) {
-    if let Some(root) = &args.root {
-        if !matches!(root, Expr::Path(_)) {
-            errors.at(root, "`crate` must be a path; write it as `crate = ::my_reexports::idempotent_runtime`");
-        }
+    if let Some(root) = &args.root
+        && !matches!(root, Expr::Path(_))
+    {
+        errors.at(root, "`crate` must be a path; write it as `crate = ::my_reexports::idempotent_runtime`");
     }
 }
 

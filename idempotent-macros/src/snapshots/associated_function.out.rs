@@ -1,4 +1,5 @@
 #[doc(hidden)]
+#[allow(clippy::unused_async)]
 async fn __idempotent_create(
     user: User,
     Json(new): Json<New>,

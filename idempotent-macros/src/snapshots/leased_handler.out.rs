@@ -2,6 +2,7 @@ async fn pay<T: Provider>(
     __call: ::idempotent_runtime::__private::Call<(State<App<T>>, Json<Card>)>,
 ) -> ::idempotent_runtime::__private::Response {
     #[tracing::instrument]
+    #[allow(clippy::unused_async)]
     async fn pay<T: Provider>(
         #[allow(unused_variables)]
         State(app): State<App<T>>,

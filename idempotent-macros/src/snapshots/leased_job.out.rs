@@ -1,4 +1,5 @@
 pub(crate) async fn run_job(job: &Job, __1: Limits) -> Result<Report, JobError> {
+    #[allow(clippy::unused_async)]
     async fn run_job(
         #[allow(unused_variables)]
         job: &Job,

@@ -1,6 +1,7 @@
 async fn like(
     __call: ::idempotent_runtime::__private::Call<(User, Post)>,
 ) -> ::idempotent_runtime::__private::Response {
+    #[allow(clippy::unused_async)]
     async fn like(
         #[allow(unused_variables)]
         user: User,

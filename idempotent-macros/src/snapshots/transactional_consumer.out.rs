@@ -2,6 +2,7 @@ async fn on_payment(
     conn: &mut Db,
     event: &PaymentEvent,
 ) -> Result<Receipt, ConsumeError> {
+    #[allow(clippy::unused_async)]
     async fn on_payment(
         conn: &mut Db,
         #[allow(unused_variables)]

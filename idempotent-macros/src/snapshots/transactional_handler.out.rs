@@ -2,6 +2,7 @@
 pub async fn create_order(
     __call: ::idempotent_runtime::__private::Call<(User, State<App>, Json<NewOrder>)>,
 ) -> ::idempotent_runtime::__private::Response {
+    #[allow(clippy::unused_async)]
     async fn create_order(
         #[allow(unused_variables)]
         user: User,

@@ -73,7 +73,7 @@ where
 
 fn refuse_body(error: &(dyn std::error::Error + 'static), limit: usize) -> Response {
     let mut causes = std::iter::successors(Some(error), |error| error.source());
-    let error = match causes.any(|cause| cause.is::<LengthLimitError>()) {
+    let error = match causes.any(<dyn std::error::Error + 'static>::is::<LengthLimitError>) {
         true => Error::BodyTooLarge { limit },
         false => Error::BodyUnreadable,
     };

@@ -52,7 +52,8 @@ where
     };
     let access = if head.method.is_safe() { Access::Read } else { Access::Write };
     let (args, again) = call.split();
-    let body = Handler { first: Some(args), again, handler, policy, engine: Arc::clone(&inner) as Arc<dyn Engine> };
+    let body =
+        Handler { first: Some(args), again, run: handler, policy, engine: Arc::clone(&inner) as Arc<dyn Engine> };
     let run = async move {
         match claim {
             Some(claim) => run::transactional(&inner, &claim, body).await,
@@ -67,7 +68,7 @@ where
 struct Handler<A, H> {
     first: Option<A>,
     again: Again<A>,
-    handler: H,
+    run: H,
     policy: &'static Policy,
     engine: Arc<dyn Engine>,
 }
@@ -89,7 +90,7 @@ where
                     Err(rejection) => return Ran { value: rejection, end: End::RollBack },
                 },
             };
-            let response = (self.handler)(args, conn).await;
+            let response = (self.run)(args, conn).await;
             capture(response, self.policy.keep, self.engine.settings()).await
         }
         .boxed()

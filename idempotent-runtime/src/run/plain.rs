@@ -25,6 +25,9 @@ use crate::terms::{Policy, Terms};
 /// What a panic carries.
 pub type Panic = Box<dyn Any + Send>;
 
+/// A serialised value, or why it could not be serialised.
+pub type Encoded = Result<Vec<u8>, serde_json::Error>;
+
 /// What an annotated plain function returns: `Result<T, E>`, where `T` is stored and `E` can say why it did not run.
 #[diagnostic::on_unimplemented(
     message = "an idempotent function must return `Result<T, E>` with `T: Serialize + DeserializeOwned` and `E: From<idempotent_runtime::Error>`",
@@ -33,7 +36,7 @@ pub type Panic = Box<dyn Any + Send>;
 )]
 pub trait Storable: Sized {
     #[doc(hidden)]
-    fn encode(&self) -> Option<Result<Vec<u8>, serde_json::Error>>;
+    fn encode(&self) -> Option<Encoded>;
     #[doc(hidden)]
     fn decode(stored: &[u8]) -> Self;
     #[doc(hidden)]
@@ -42,7 +45,7 @@ pub trait Storable: Sized {
 
 #[diagnostic::do_not_recommend]
 impl<T: Serialize + DeserializeOwned, E: From<Error>> Storable for Result<T, E> {
-    fn encode(&self) -> Option<Result<Vec<u8>, serde_json::Error>> {
+    fn encode(&self) -> Option<Encoded> {
         self.as_ref().ok().map(serde_json::to_vec)
     }
 
@@ -57,7 +60,7 @@ impl<T: Serialize + DeserializeOwned, E: From<Error>> Storable for Result<T, E> 
 
 /// How the result `R` of a function is stored: the one place where its bounds are asked for.
 pub struct Codec<R> {
-    encode: fn(&R) -> Option<Result<Vec<u8>, serde_json::Error>>,
+    encode: fn(&R) -> Option<Encoded>,
     decode: fn(&[u8]) -> R,
     refuse: fn(Error) -> R,
 }

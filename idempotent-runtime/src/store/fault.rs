@@ -13,8 +13,8 @@ pub(crate) enum Fault {
     Other,
 }
 
-/// diesel names PostgreSQL's 40001 itself. The rest reaches us as `Unknown` with the server's text and without its
-/// code: 40P01 and 55P03 of PostgreSQL, BUSY and LOCKED of SQLite. The texts are those of the servers' English
+/// diesel names `PostgreSQL`'s 40001 itself. The rest reaches us as `Unknown` with the server's text and without its
+/// code: 40P01 and 55P03 of `PostgreSQL`, BUSY and LOCKED of `SQLite`. The texts are those of the servers' English
 /// messages; under another `lc_messages` a deadlock is an ordinary error of the handler.
 const TEXTS: [(&str, Fault); 5] = [
     ("deadlock detected", Fault::Contention),

@@ -19,7 +19,7 @@ use crate::answer::{Answer, write_headers};
 use crate::claim::{Address, Claim, Claimed, Fence, Row};
 use statement::Bind;
 
-/// How strictly PostgreSQL keeps a transaction from others. SQLite has one writer at a time and is always
+/// How strictly `PostgreSQL` keeps a transaction from others. `SQLite` has one writer at a time and is always
 /// serializable.
 ///
 /// ```

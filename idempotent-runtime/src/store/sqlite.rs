@@ -1,6 +1,6 @@
-//! SQLite: one writer at a time. The claim row is written first, under the write lock, and completed by its fence.
+//! `SQLite`: one writer at a time. The claim row is written first, under the write lock, and completed by its fence.
 
-use diesel::connection::{AnsiTransactionManager, TransactionManager};
+use diesel::connection::{AnsiTransactionManager, SimpleConnection, TransactionManager};
 use diesel::migration::MigrationConnection;
 use diesel::sql_types::BigInt;
 use diesel::sqlite::{Sqlite, SqliteConnection};
@@ -22,9 +22,11 @@ type Manager = AnsiTransactionManager;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/sqlite");
 
-/// Waits up to 30 s for another writer. Immediate: a deferred transaction that reads first cannot wait.
-const BEGIN_WRITE: &str = "PRAGMA busy_timeout = 30000; BEGIN IMMEDIATE";
-const BEGIN_READ: &str = "PRAGMA busy_timeout = 30000; BEGIN";
+/// Another writer is waited for up to 30 s.
+const PATIENCE: &str = "PRAGMA busy_timeout = 30000";
+/// Immediate: a deferred transaction that reads first and then writes cannot wait.
+const BEGIN_WRITE: &str = "BEGIN IMMEDIATE";
+const BEGIN_READ: &str = "BEGIN";
 
 /// How often a claim is tried whose row changed between two statements.
 const TRIES: usize = 10;
@@ -69,7 +71,10 @@ impl Driver<Async> for Blocking {
 
     fn look<'c>(&self, conn: &'c mut Async, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>> {
         let address = address.clone();
-        conn.spawn_blocking(move |conn| look(conn, &address))
+        conn.spawn_blocking(move |conn| {
+            conn.batch_execute(PATIENCE)?;
+            look(conn, &address)
+        })
     }
 
     fn complete<'c>(
@@ -121,9 +126,12 @@ impl Driver<Async> for Blocking {
     }
 
     fn begin<'c>(&self, conn: &'c mut Async, access: Access, _: Isolation) -> BoxFuture<'c, QueryResult<()>> {
-        conn.spawn_blocking(move |conn| match access {
-            Access::Read if depth(conn)? == 0 => Manager::begin_transaction_sql(conn, BEGIN_READ),
-            Access::Read | Access::Write => begin_write(conn),
+        conn.spawn_blocking(move |conn| {
+            conn.batch_execute(PATIENCE)?;
+            match access {
+                Access::Read if depth(conn)? == 0 => Manager::begin_transaction_sql(conn, BEGIN_READ),
+                Access::Read | Access::Write => begin_write(conn),
+            }
         })
     }
 
@@ -132,7 +140,7 @@ impl Driver<Async> for Blocking {
     }
 
     fn roll_back<'c>(&self, conn: &'c mut Async) -> BoxFuture<'c, QueryResult<()>> {
-        conn.spawn_blocking(|conn| roll_back(conn))
+        conn.spawn_blocking(roll_back)
     }
 
     fn depth(&self, conn: &mut Async) -> QueryResult<u32> {
@@ -155,7 +163,8 @@ impl Driver<Async> for Blocking {
 }
 
 fn migrate(conn: &mut SqliteConnection) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    Manager::begin_transaction_sql(conn, BEGIN_WRITE)?;
+    conn.batch_execute(PATIENCE)?;
+    begin_write(conn)?;
     let migrated = conn.setup().map_err(Into::into).and_then(|_| conn.run_pending_migrations(MIGRATIONS).map(drop));
     match migrated {
         Ok(()) => Ok(commit(conn)?),
@@ -175,6 +184,7 @@ enum Opening {
 
 /// Begins a transaction and claims in it. Unless it was won, the transaction is over again.
 fn open(conn: &mut SqliteConnection, claim: &Claim, opening: Opening) -> QueryResult<Claimed> {
+    conn.batch_execute(PATIENCE)?;
     for _ in 0..TRIES {
         if opening == Opening::Alone {
             // Before the write lock is asked for: a replay does not wait for writers.
@@ -258,6 +268,7 @@ fn release(conn: &mut SqliteConnection, address: &Address, fence: Fence) -> Quer
 
 /// Runs one writing statement in a transaction that waits for other writers.
 fn write<R>(conn: &mut SqliteConnection, verb: impl FnOnce(&mut SqliteConnection) -> QueryResult<R>) -> QueryResult<R> {
+    conn.batch_execute(PATIENCE)?;
     begin_write(conn)?;
     match verb(conn) {
         Ok(result) => {

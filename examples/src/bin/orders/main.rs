@@ -33,7 +33,7 @@ use examples::server::{self, Inner};
 use examples::start::{self, StartError};
 use examples::user::User;
 use examples::{db, settings};
-use idempotent_runtime::{Idempotency, Scope};
+use idempotent_runtime::{Idempotency, Scope, Sweeper};
 
 use crate::app::App;
 use crate::provider::Provider;
@@ -58,9 +58,9 @@ async fn run() -> Result<(), StartError> {
     let idempotency = Idempotency::builder(pool.clone(), Scope::of(User::scope)).build();
     idempotency.migrate().await?;
     idempotency.install()?;
-    let _sweeper = idempotency.sweeper();
     db::migrate(&pool, MIGRATIONS).await?;
 
+    let listener = server::bind(&listen).await?;
     let (provider, own) = if let Some(url) = charges_url {
         (Provider::at(&url)?, None)
     } else {
@@ -68,7 +68,8 @@ async fn run() -> Result<(), StartError> {
         (Provider::at(&format!("http://{}", own.server.address))?, Some(own))
     };
     let app = App { pool, provider, lease };
-    server::serve(server::bind(&listen).await?, routes::router(app)).await?;
+    let _sweeper = idempotency.sweeper();
+    server::serve(listener, routes::router(app)).await?;
     if !idempotency.drain(server::GRACE).await {
         tracing::warn!("stopped with requests still under way");
     }
@@ -83,13 +84,15 @@ async fn run() -> Result<(), StartError> {
 struct OwnProvider {
     charges: Charges,
     server: Inner,
+    _sweeper: Sweeper,
 }
 
 impl OwnProvider {
     async fn start(database_url: &str) -> Result<Self, StartError> {
         let charges = Charges::open(&db::beside(database_url, "charges").await?).await?;
         let server = Inner::start(charges.router()).await?;
-        Ok(Self { charges, server })
+        let sweeper = charges.sweeper();
+        Ok(Self { charges, server, _sweeper: sweeper })
     }
 
     async fn stop(self) -> Result<(), StartError> {

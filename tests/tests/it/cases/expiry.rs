@@ -125,12 +125,12 @@ async fn the_sweep_deletes_what_has_expired_and_nothing_that_may_still_run() {
 #[tokio::test(flavor = "multi_thread")]
 async fn several_sweeps_at_once_delete_each_record_once() {
     let Some(service) = Service::new().await else { return };
-    let mut rows = String::from(
-        "INSERT INTO idempotency_keys (namespace, operation, scope, key, fingerprint, owner, token, attempts, created_at, state, held, lease_until, expires_at) VALUES ",
+    let values: Vec<_> = (0..2_500).map(|n| format!("('', '', '', 'k{n}', '', '', 1, 1, 0, 1, 0, 0, 1)")).collect();
+    let rows = format!(
+        "INSERT INTO idempotency_keys (namespace, operation, scope, key, fingerprint, owner, token, attempts, \
+         created_at, state, held, lease_until, expires_at) VALUES {}",
+        values.join(", ")
     );
-    for n in 0..2_500 {
-        rows += &format!("{}('', '', '', 'k{n}', '', '', 1, 1, 0, 1, 0, 0, 1)", if n == 0 { "" } else { "," });
-    }
     service.sql(&rows).await;
     let sweeps = (0..4).map(|_| {
         let engine = service.app.engine.clone();

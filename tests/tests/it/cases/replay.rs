@@ -30,7 +30,7 @@ async fn i51_a_cookie_is_for_one_caller_only() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn i52_several_values_come_back_in_order_and_once() {
-    let allow = |builder: idempotent_runtime::Builder<_>| builder.headers(StoredHeaders::default().allow(SET_COOKIE));
+    let allow = |builder: idempotent_runtime::Builder<_>| builder.headers(StoredHeaders::default().allow(&SET_COOKIE));
     let Some(service) = Service::with(8, allow).await else { return };
     let service = service.answering(|| {
         with_headers(&[(LINK, "<b>"), (SET_COOKIE, "b=1"), (LINK, "<a>"), (SET_COOKIE, "a=2"), (LINK, "<b>")])

@@ -1,0 +1,79 @@
+//! Both ends of a claimed transaction in one round trip each.
+//!
+//! The statements go past diesel's transaction manager, which is told before any other code may use the connection.
+
+use diesel::connection::{TransactionDepthChange, TransactionManagerStatus, ValidTransactionManagerStatus};
+use diesel::sql_types::Bool;
+use diesel::{OptionalExtension, QueryResult};
+use diesel_async::{AsyncPgConnection, RunQueryDsl, TransactionManager};
+use futures_util::{join, try_join};
+
+use super::texts::{COMMIT, LOCK, LOOK, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, begin_sql};
+use super::{Manager, complete_new, judge};
+use crate::claim::{Claim, Claimed, Fence};
+use crate::store::row::{LookRow, LookSql, read_look};
+use crate::store::statement::{Bind, Statement};
+use crate::store::{End, Isolation, address_binds};
+
+/// BEGIN, lock, look and SAVEPOINT in one round trip. Lock and look are two statements: in one, the look would be older
+/// than the lock, and miss a row that was committed between them.
+pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, isolation: Isolation) -> QueryResult<Claimed> {
+    // Whoever finds the connection while this is under way must not use it.
+    Manager::transaction_manager_status_mut(conn).set_in_error();
+    let shared = &*conn;
+    let (mut first, mut second, mut third, mut fourth) = (shared, shared, shared, shared);
+    let (begun, free, row, saved) = join!(
+        Statement::<()>::new(begin_sql(isolation), vec![]).execute(&mut first),
+        Statement::<Bool>::new(LOCK, vec![Bind::Int(claim.address.lock())]).get_result::<bool>(&mut second),
+        Statement::<LookSql>::new(LOOK, address_binds(&claim.address)).get_result::<LookRow>(&mut third),
+        Statement::<()>::new(SAVEPOINT, vec![]).execute(&mut fourth),
+    );
+    begun?;
+    // Known to the transaction manager before any code of the user runs: its own transactions must be savepoints.
+    set_depth(conn, 1);
+    let judged = free.and_then(|free| Ok(judge(claim, free, row.optional()?.map(read_look))));
+    match (judged, saved) {
+        (Ok(Claimed::Won(fence)), Ok(_)) => {
+            set_depth(conn, 2);
+            Ok(Claimed::Won(fence))
+        }
+        (judged, saved) => {
+            let rolled_back = Manager::rollback_transaction(conn).await;
+            let settled = judged?;
+            saved?;
+            rolled_back?;
+            Ok(settled)
+        }
+    }
+}
+
+/// The end statement and COMMIT in one round trip, after a rollback to the savepoint where the writes go.
+pub(super) async fn close(conn: &mut AsyncPgConnection, claim: &Claim, fence: Fence, end: End) -> QueryResult<()> {
+    Manager::transaction_manager_status_mut(conn).set_in_error();
+    let shared = &*conn;
+    let (mut undo, mut complete, mut commit) = (shared, shared, shared);
+    let commit = Statement::<()>::new(COMMIT, vec![]).execute(&mut commit);
+    let sent = match end {
+        End::Commit(stored) => try_join!(complete_new(claim, fence, &stored).execute(&mut complete), commit).map(drop),
+        End::Undo(stored) => {
+            let undo = Statement::<()>::new(ROLL_BACK_TO_SAVEPOINT, vec![]).execute(&mut undo);
+            try_join!(undo, complete_new(claim, fence, &stored).execute(&mut complete), commit).map(drop)
+        }
+        End::Forget | End::RollBack => commit.await.map(drop),
+    };
+    match sent {
+        Ok(()) => set_depth(conn, 0),
+        Err(_) => set_depth(conn, 1),
+    }
+    sent
+}
+
+/// Tells the transaction manager what the pipeline, which goes past it, has done.
+fn set_depth(conn: &mut AsyncPgConnection, depth: u32) {
+    let mut status = ValidTransactionManagerStatus::default();
+    for _ in 0..depth {
+        // Going deeper cannot fail.
+        let _ = status.change_transaction_depth(TransactionDepthChange::IncreaseDepth);
+    }
+    *Manager::transaction_manager_status_mut(conn) = TransactionManagerStatus::Valid(status);
+}

@@ -1,0 +1,76 @@
+//! The statements that are `PostgreSQL`'s own.
+
+use crate::store::{Isolation, sql};
+
+macro_rules! clock {
+    () => {
+        "clock AS MATERIALIZED (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now)"
+    };
+}
+
+pub(super) const LOOK: &str = concat!(
+    "SELECT ",
+    sql::columns!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+    " FROM idempotency_keys AS t WHERE ",
+    sql::addressed!()
+);
+
+/// Look, lock and claim in one statement: what may not be claimed is found and not touched; what nobody holds open is
+/// claimed. Bind 11 is the lock. No row at all says that the look was overtaken.
+pub(super) const CLAIM: &str = concat!(
+    "WITH ",
+    clock!(),
+    ", ",
+    "found AS MATERIALIZED (SELECT ",
+    sql::columns!("clock.now"),
+    " FROM idempotency_keys AS t, clock WHERE ",
+    sql::addressed!(),
+    " AND NOT ",
+    sql::claimable!("clock.now", "?5"),
+    "), ",
+    "gate AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(?11) AS free WHERE NOT EXISTS (SELECT FROM found)), ",
+    "won AS (",
+    sql::upsert_claim!("clock, gate WHERE gate.free"),
+    ") ",
+    "SELECT 1::bigint, token, 0::bigint, NULL::bytea, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, ",
+    "NULL::bigint, NULL::bytea, NULL::bytea FROM won ",
+    "UNION ALL SELECT 0, 0, found.* FROM found ",
+    "UNION ALL SELECT 2, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM gate WHERE NOT gate.free"
+);
+
+pub(super) const LOCK: &str = "SELECT pg_try_advisory_xact_lock(?1)";
+/// Named as diesel names the savepoint of its second level, which it stands for.
+pub(super) const SAVEPOINT: &str = "SAVEPOINT diesel_savepoint_1";
+pub(super) const ROLL_BACK_TO_SAVEPOINT: &str = "ROLLBACK TO SAVEPOINT diesel_savepoint_1";
+/// A prepared statement, so that it queues behind the end statement even while that one is being prepared.
+pub(super) const COMMIT: &str = "COMMIT";
+
+/// Writes the completed row, or fails with a division by zero, so that the COMMIT behind it rolls back.
+/// Binds 1 to 10 as for a claim, then status, headers, body.
+pub(super) const COMPLETE_NEW: &str = concat!(
+    "WITH ",
+    clock!(),
+    ", won AS (INSERT INTO idempotency_keys AS t (namespace, operation, scope, key, fingerprint, ",
+    "state, held, owner, token, attempts, lease_until, created_at, expires_at, status, headers, body) ",
+    "SELECT ?1, ?2, ?3, ?4, ?5, 1, 0, ?6, 1, 1, clock.now + ?7, clock.now, clock.now + ?8, ?9, ?10, ?11 FROM clock ",
+    "ON CONFLICT (namespace, operation, scope, key) DO UPDATE SET fingerprint = excluded.fingerprint, state = 1, ",
+    "held = 0, owner = excluded.owner, token = t.token + 1, attempts = 1, lease_until = excluded.lease_until, ",
+    "created_at = excluded.created_at, expires_at = excluded.expires_at, status = excluded.status, ",
+    "headers = excluded.headers, body = excluded.body WHERE ",
+    sql::claimable!("excluded.created_at", "excluded.fingerprint"),
+    " RETURNING 1) SELECT 1 / count(*) FROM won"
+);
+
+pub(super) const SWEEP: &str = concat!(
+    "DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(SELECT t.ctid FROM idempotency_keys AS t WHERE ",
+    sql::sweepable!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+    " ORDER BY t.expires_at LIMIT ?1 FOR UPDATE SKIP LOCKED))"
+);
+
+pub(super) const fn begin_sql(isolation: Isolation) -> &'static str {
+    match isolation {
+        Isolation::ReadCommitted => "BEGIN ISOLATION LEVEL READ COMMITTED",
+        Isolation::RepeatableRead => "BEGIN ISOLATION LEVEL REPEATABLE READ",
+        Isolation::Serializable => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+    }
+}
