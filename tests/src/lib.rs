@@ -21,3 +21,27 @@ pub fn leave_out(database: &str, variable: &str) {
         );
     });
 }
+
+/// Stops a connection where a test wants it: before it sends a statement that contains `text`.
+pub struct Pause {
+    text: &'static str,
+    wait: Box<dyn FnMut() + Send>,
+}
+
+impl Pause {
+    /// Calls `wait` before each such statement.
+    pub fn before(text: &'static str, wait: impl FnMut() + Send + 'static) -> Self {
+        Self { text, wait: Box::new(wait) }
+    }
+}
+
+impl diesel::connection::Instrumentation for Pause {
+    fn on_connection_event(&mut self, event: diesel::connection::InstrumentationEvent<'_>) {
+        if let diesel::connection::InstrumentationEvent::StartQuery { query, .. } = event
+            && query.to_string().contains(self.text)
+        {
+            // Hands the other tasks of this thread to another one.
+            tokio::task::block_in_place(|| (self.wait)());
+        }
+    }
+}

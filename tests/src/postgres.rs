@@ -17,6 +17,8 @@ pub const NOW: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 const VARIABLE: &str = "TEST_POSTGRES_URL";
 
+/// What a claim sends: the first statement of its transaction, or the one that looks and claims.
+pub const CLAIMING: &str = "pg_try_advisory_xact_lock";
 /// The byte `7`.
 pub const SEVEN: &str = "'\\x37'::bytea";
 
@@ -80,6 +82,16 @@ impl Database {
         });
         let manager = AsyncDieselConnectionManager::new_with_config(self.url(), config);
         Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+    }
+
+    /// A pool of bb8.
+    ///
+    /// # Panics
+    ///
+    /// If the pool cannot be built.
+    pub async fn bb8(&self) -> diesel_async::pooled_connection::bb8::Pool<Db> {
+        let manager = AsyncDieselConnectionManager::new(self.url());
+        diesel_async::pooled_connection::bb8::Pool::builder().build(manager).await.expect("the pool can be built")
     }
 
     /// A pool over a database that is not there.

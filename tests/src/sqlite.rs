@@ -19,6 +19,8 @@ pub const SERIAL: &str = "INTEGER PRIMARY KEY AUTOINCREMENT";
 /// The database's clock, in milliseconds since the epoch.
 pub const NOW: &str = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
 
+/// What a claim sends once its look has found nothing.
+pub const CLAIMING: &str = "BEGIN IMMEDIATE";
 /// The byte `7`.
 pub const SEVEN: &str = "X'37'";
 
@@ -75,6 +77,16 @@ impl Database {
         let path = self.folder.join("test.db");
         let manager = AsyncDieselConnectionManager::new_with_config(path.to_string_lossy(), config);
         Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+    }
+
+    /// A pool of bb8.
+    ///
+    /// # Panics
+    ///
+    /// If the pool cannot be built.
+    pub async fn bb8(&self) -> diesel_async::pooled_connection::bb8::Pool<Db> {
+        let manager = AsyncDieselConnectionManager::new(self.folder.join("test.db").to_string_lossy());
+        diesel_async::pooled_connection::bb8::Pool::builder().build(manager).await.expect("the pool can be built")
     }
 
     /// A pool over a database that is not there.

@@ -1,12 +1,10 @@
 //! A database on a server, by a driver in pure Rust.
 
-use diesel::Connection as _;
-use diesel::connection::SimpleConnection as _;
 use diesel::migration::Result as MigrationResult;
+use diesel_async::AsyncPgConnection;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::pooled_connection::AsyncDieselConnectionManager;
 use diesel_async::pooled_connection::deadpool::Object;
-use diesel_async::{AsyncConnection as _, AsyncPgConnection, SimpleAsyncConnection as _};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _};
 
 use super::Work;
@@ -28,6 +26,8 @@ pub fn default_url(_file: &str) -> Result<String, StartError> {
 
 /// A second database beside the one at `url`: a schema of its own within it.
 pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
+    use diesel_async::{AsyncConnection as _, SimpleAsyncConnection as _};
+
     let mut conn = Db::establish(checked(url)?).await.map_err(StartError::database)?;
     let create = format!("BEGIN; {LOCK} CREATE SCHEMA IF NOT EXISTS {name}; COMMIT");
     conn.batch_execute(&create).await.map_err(StartError::database)?;
@@ -52,6 +52,9 @@ fn checked(url: &str) -> Result<&str, StartError> {
 }
 
 pub(super) async fn migrate(conn: Object<Db>, migrations: EmbeddedMigrations) -> Result<(), Cause> {
+    use diesel::Connection as _;
+    use diesel::connection::SimpleConnection as _;
+
     // diesel's migrations are blocking code.
     let migrated = tokio::task::spawn_blocking(move || {
         let mut conn = AsyncConnectionWrapper::<Object<Db>>::from(conn);
@@ -70,5 +73,5 @@ where
     R: Send,
     E: From<diesel::result::Error> + Send,
 {
-    conn.transaction(work).await
+    diesel_async::AsyncConnection::transaction(conn, work).await
 }

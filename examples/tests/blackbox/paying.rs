@@ -133,6 +133,27 @@ async fn a_newcomer_goes_on_after_the_lease_and_charges_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_charge_that_takes_longer_than_the_lease_is_one_charge() {
+    let database = Database::new();
+    let provider = Provider::start(Mode::Holding).await;
+    let orders = Setup::orders(&database).env("CHARGES_URL", provider.url()).env("LEASE", "500ms").start();
+    let (order, key) = (new_order(&orders).await, new_key());
+    let pay = Ask::pay(order, "tok_ok").key(&key);
+    let (first, second) = tokio::join!(pay.clone().send(&orders), async {
+        provider.charged().await;
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        let (second, ()) = tokio::join!(pay.clone().send(&orders), async { provider.set(Mode::Honest) });
+        second
+    });
+    let paid = until_not_refused(&pay, &orders).await.expect(200);
+    assert_eq!(paid.json()["status"], "paid");
+    for answer in [first, second] {
+        assert!(answer.is_in_use() || answer.body == paid.body, "{answer:?}");
+    }
+    assert_eq!(charges_of_orders(&provider.charges).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn in_flight_is_said_at_once() {
     let database = Database::new();
     let provider = Provider::start(Mode::Holding).await;
