@@ -4,6 +4,8 @@ use axum::body::Body;
 use axum::response::Response;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 
+use serde::Serialize;
+
 use crate::answer::Answer;
 use crate::error::{Error, seconds};
 use crate::settings::Profile;
@@ -23,12 +25,23 @@ pub(super) fn refuse(error: &Error, profile: Profile) -> Response {
     response
 }
 
-/// The error object of Stripe's API: type, code, message.
+/// The error object of Stripe's API.
+#[derive(Serialize)]
+struct StripeError<'a> {
+    error: StripeObject<'a>,
+}
+
+#[derive(Serialize)]
+struct StripeObject<'a> {
+    r#type: &'static str,
+    code: &'a str,
+    message: String,
+}
+
 fn stripe(error: &Error) -> Response {
-    let body = serde_json::json!({
-        "error": { "type": "idempotency_error", "code": error.code(), "message": public_message(error) }
-    });
-    let mut response = Response::new(Body::from(body.to_string()));
+    let object = StripeObject { r#type: "idempotency_error", code: error.code(), message: public_message(error) };
+    let body = serde_json::to_vec(&StripeError { error: object }).unwrap_or_default();
+    let mut response = Response::new(Body::from(body));
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }
