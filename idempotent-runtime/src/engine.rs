@@ -73,6 +73,14 @@ impl<C> fmt::Debug for Idempotency<C> {
 
 impl<C: Connection> Idempotency<C> {
     /// Begins an engine over a pool. `scope` says whose keys requests carry.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn build(pool: idempotent_runtime::doc::SqlitePool) {
+    /// let engine = idempotent_runtime::Idempotency::builder(pool, idempotent_runtime::Scope::shared()).build();
+    /// # let _ = engine;
+    /// # }
+    /// ```
     pub fn builder(pool: impl ConnectionPool<C>, scope: Scope) -> Builder<C> {
         Builder::new(Arc::new(pool), scope)
     }

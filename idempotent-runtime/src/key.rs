@@ -9,6 +9,12 @@ use crate::key_part::{KeyPart, storable};
 use crate::key_policy::KeyPolicy;
 
 /// The longest key that is stored as it is, in bytes.
+///
+/// ```
+/// use idempotent_runtime::{Key, MAX_KEY_BYTES};
+///
+/// assert!(Key::natural(&"k".repeat(300)).unwrap().as_str().len() <= MAX_KEY_BYTES);
+/// ```
 pub const MAX_KEY_BYTES: usize = 255;
 
 /// A checked key, 1 to 255 bytes.

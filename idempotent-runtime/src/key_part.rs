@@ -48,6 +48,14 @@ pub(crate) fn storable(value: &(impl KeyPart + ?Sized)) -> Option<String> {
 )]
 pub trait KeyPart {
     /// Appends the text of this value.
+    ///
+    /// ```
+    /// use idempotent_runtime::KeyPart;
+    ///
+    /// let mut text = String::new();
+    /// (1, "a").encode(&mut text);
+    /// assert_eq!(text, "1:11:a");
+    /// ```
     fn encode(&self, out: &mut String);
 }
 

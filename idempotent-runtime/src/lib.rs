@@ -85,7 +85,6 @@ pub use fingerprint::{Content, Fingerprint};
 pub use key::{Key, KeyError, MAX_KEY_BYTES};
 pub use key_part::KeyPart;
 pub use key_policy::KeyPolicy;
-pub use lifetime::{Lease, Ttl};
 pub use pool::{Connection, ConnectionPool, PoolError, Pooled};
 pub use record::{Decision, Millis, Record, Refusal, State, decide};
 pub use scope::Scope;

@@ -12,28 +12,15 @@ const FOREVER_MS: i64 = i64::MAX / 2;
 const DEFAULT_LEASE_MS: i64 = 30_000;
 
 /// How long an answer is kept, from the claim on.
-///
-/// ```
-/// use idempotent_runtime::Ttl;
-/// use std::time::Duration;
-///
-/// assert!(Ttl::new(Duration::from_secs(60)).is_ok());
-/// assert!(Ttl::new(Duration::ZERO).is_err());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ttl(i64);
+pub(crate) struct Ttl(i64);
 
 impl Ttl {
     /// Never expires, never swept: for natural keys such as one like per user and post.
-    pub const FOREVER: Self = Self(FOREVER_MS);
+    pub(crate) const FOREVER: Self = Self(FOREVER_MS);
 
     /// A ttl of 1 millisecond to 1,000 years.
-    ///
-    /// ```
-    /// # use idempotent_runtime::Ttl;
-    /// assert!(Ttl::new(std::time::Duration::MAX).is_err());
-    /// ```
-    pub fn new(ttl: Duration) -> Result<Self, Error> {
+    pub(crate) fn new(ttl: Duration) -> Result<Self, Error> {
         Ok(Self(millis("ttl", ttl)?))
     }
 
@@ -49,25 +36,12 @@ impl Ttl {
 }
 
 /// How long an unfinished claim is believed before another may take it over.
-///
-/// ```
-/// use idempotent_runtime::Lease;
-/// use std::time::Duration;
-///
-/// assert!(Lease::new(Duration::from_secs(30)).is_ok());
-/// assert!(Lease::new(Duration::ZERO).is_err());
-/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lease(i64);
+pub(crate) struct Lease(i64);
 
 impl Lease {
     /// A lease of 1 millisecond or more.
-    ///
-    /// ```
-    /// # use idempotent_runtime::Lease;
-    /// assert!(Lease::new(std::time::Duration::from_millis(1)).is_ok());
-    /// ```
-    pub fn new(lease: Duration) -> Result<Self, Error> {
+    pub(crate) fn new(lease: Duration) -> Result<Self, Error> {
         Ok(Self(millis("lease", lease)?))
     }
 

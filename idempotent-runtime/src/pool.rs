@@ -39,6 +39,12 @@ pub struct Pooled<C>(Box<dyn DerefMut<Target = C> + Send>);
 
 impl<C> Pooled<C> {
     /// Wraps the guard that a pool hands out.
+    ///
+    /// ```
+    /// # use idempotent_runtime::Pooled;
+    /// let pooled = Pooled::new(Box::new("a connection"));
+    /// # let _ = pooled;
+    /// ```
     pub fn new(guard: impl DerefMut<Target = C> + Send + 'static) -> Self {
         Self(Box::new(guard))
     }
@@ -65,6 +71,11 @@ impl<C> std::fmt::Debug for Pooled<C> {
 }
 
 /// Why a pool gave no connection.
+///
+/// ```
+/// let error: idempotent_runtime::PoolError = "the pool is closed".into();
+/// # let _ = error;
+/// ```
 pub type PoolError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A pool of connections. Implemented for the pools of deadpool and bb8; implement it for another one here:
@@ -86,6 +97,13 @@ pub type PoolError = Box<dyn std::error::Error + Send + Sync>;
 /// (`is_broken_transaction_manager` of diesel-async).
 pub trait ConnectionPool<C>: Send + Sync + 'static {
     /// Waits for a connection.
+    ///
+    /// ```
+    /// # async fn take(pool: &dyn idempotent_runtime::ConnectionPool<u8>) -> Result<(), idempotent_runtime::PoolError> {
+    /// let conn = pool.get().await?;
+    /// # let _ = conn; Ok(())
+    /// # }
+    /// ```
     fn get(&self) -> BoxFuture<'_, Result<Pooled<C>, PoolError>>;
 }
 

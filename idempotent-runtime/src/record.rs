@@ -3,6 +3,11 @@
 use crate::fingerprint::Fingerprint;
 
 /// Milliseconds since the epoch, by the database's clock.
+///
+/// ```
+/// let year_2001: idempotent_runtime::Millis = 1_000_000_000_000;
+/// # let _ = year_2001;
+/// ```
 pub type Millis = i64;
 
 /// Where a record stands.

@@ -99,24 +99,52 @@ impl<C: Connection> Builder<C> {
     }
 
     /// The name of this service among several that share one database; `""` unless given.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.namespace("billing");
+    /// # }
+    /// ```
     pub fn namespace(mut self, namespace: impl Into<String>) -> Self {
         self.settings.namespace = namespace.into();
         self
     }
 
     /// The form of the toolkit's own answers.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.profile(idempotent_runtime::Profile::Stripe);
+    /// # }
+    /// ```
     pub fn profile(mut self, profile: Profile) -> Self {
         self.settings.profile = profile;
         self
     }
 
     /// Which keys of clients are accepted.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.key_policy(idempotent_runtime::KeyPolicy::strict());
+    /// # }
+    /// ```
     pub fn key_policy(mut self, policy: KeyPolicy) -> Self {
         self.settings.key_policy = policy;
         self
     }
 
     /// The largest request body that is read, in bytes; larger ones are answered with 413. 1 MiB unless given.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.body_limit(64 * 1024);
+    /// # }
+    /// ```
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.settings.body_limit = bytes;
         self
@@ -124,30 +152,65 @@ impl<C: Connection> Builder<C> {
 
     /// The largest answer that is stored, in bytes; a larger one is passed on, and its repeats are refused. 1 MiB
     /// unless given.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.response_limit(64 * 1024);
+    /// # }
+    /// ```
     pub fn response_limit(mut self, bytes: usize) -> Self {
         self.settings.response_limit = bytes;
         self
     }
 
     /// Which headers are stored with an answer.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.headers(idempotent_runtime::StoredHeaders::default().allow(&http::header::SET_COOKIE));
+    /// # }
+    /// ```
     pub fn headers(mut self, headers: StoredHeaders) -> Self {
         self.settings.headers = headers;
         self
     }
 
     /// The isolation of the transactions that are begun for handlers.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.isolation(idempotent_runtime::Isolation::Serializable);
+    /// # }
+    /// ```
     pub fn isolation(mut self, isolation: Isolation) -> Self {
         self.settings.isolation = isolation;
         self
     }
 
     /// Whether connections keep prepared statements.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.statement_cache(idempotent_runtime::StatementCache::Off);
+    /// # }
+    /// ```
     pub fn statement_cache(mut self, cache: StatementCache) -> Self {
         self.settings.statement_cache = cache;
         self
     }
 
     /// The engine. Nothing is connected to yet.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.build();
+    /// # }
+    /// ```
     #[must_use]
     pub fn build(self) -> Idempotency<C> {
         Idempotency::new(self.pool, self.settings)

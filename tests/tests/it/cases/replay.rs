@@ -70,6 +70,39 @@ async fn i53_what_belongs_to_a_connection_is_not_replayed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i53_a_streamed_answer_is_framed_rightly_over_http_1_and_2() {
+    let Some(service) = Service::new().await else { return };
+    let service = service.answering(|| {
+        let chunks = (0..5).map(|n| Ok::<_, std::io::Error>(vec![b'0' + n; 3_000]));
+        Body::from_stream(futures_util::stream::iter(chunks)).into_response()
+    });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let serving = tokio::spawn(std::future::IntoFuture::into_future(axum::serve(listener, service.router())));
+    let clients = [
+        reqwest::Client::builder().http1_only().build().unwrap(),
+        reqwest::Client::builder().http2_prior_knowledge().build().unwrap(),
+    ];
+    for mode in MODES {
+        let key = key();
+        let mut bodies = Vec::new();
+        for client in [&clients[0], &clients[0], &clients[1], &clients[1]] {
+            let request = client.post(format!("http://{address}{mode}")).header("idempotency-key", &key);
+            let response = request.send().await.unwrap();
+            assert_eq!(response.status(), 200);
+            let length = response.headers().get(CONTENT_LENGTH).map(|length| length.to_str().unwrap().to_owned());
+            let replayed = response.headers().contains_key("idempotent-replayed");
+            assert_eq!(replayed, !bodies.is_empty());
+            assert!(response.headers().get_all(DATE).iter().count() <= 1);
+            assert!(length.is_none_or(|length| length == "15000"));
+            bodies.push(response.bytes().await.unwrap());
+        }
+        assert!(bodies[0].len() == 15_000 && bodies.iter().all(|body| *body == bodies[0]));
+    }
+    serving.abort();
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn i54_every_byte_comes_back() {
     let Some(service) = Service::new().await else { return };
     let all: Vec<u8> = (0..=255).collect();
