@@ -112,28 +112,36 @@ impl Function {
         })
     }
 
-    /// The one connection parameter: its pattern and the type behind `&mut`.
+    /// The one connection parameter: the type behind `&mut`.
     pub(crate) fn check_connection(&self, errors: &mut Errors) -> Option<Type> {
-        let mut found = None;
-        for (parameter, marker) in self.parameters() {
-            match marker {
-                Some(Marker { kind: MarkerKind::Tx, attribute }) => {
-                    if found.is_some() {
-                        errors.at(
-                            attribute,
-                            format_args!("function `{}` has a second `#[tx]`; remove this one", self.name()),
-                        );
-                        continue;
-                    }
-                    found = Some(check_connection_type(parameter, errors));
-                }
-                Some(Marker { kind: MarkerKind::Steps, attribute }) => {
-                    errors.at(attribute, "`#[steps]` does not work yet; remove the parameter, or use `#[tx]`");
-                }
-                None => {}
-            }
+        let (parameter, _) = self.check_once(MarkerKind::Tx, "#[tx]", errors)?;
+        check_mutable(parameter, "#[tx]", "a connection", "Db", errors)
+    }
+
+    /// Whether there is a parameter for steps.
+    pub(crate) fn check_steps(&self, errors: &mut Errors) -> bool {
+        let Some((parameter, marker)) = self.check_once(MarkerKind::Steps, "#[steps]", errors) else { return false };
+        check_mutable(parameter, "#[steps]", "`Steps`", "Steps<Db>", errors);
+        if self.markers.iter().flatten().any(|marker| marker.kind == MarkerKind::Tx) {
+            errors.at(
+                &marker.attribute,
+                "`#[steps]` cannot stand beside `#[tx]`, because one transaction needs no recovery points; remove one of them",
+            );
         }
-        found.flatten()
+        true
+    }
+
+    /// The one parameter with a marker.
+    fn check_once(&self, kind: MarkerKind, name: &str, errors: &mut Errors) -> Option<(&PatType, &Marker)> {
+        let mut marked = self.parameters().filter_map(|(parameter, marker)| Some((parameter, marker?)));
+        let first = marked.find(|(_, marker)| marker.kind == kind)?;
+        for (_, marker) in marked.filter(|(_, marker)| marker.kind == kind) {
+            errors.at(
+                &marker.attribute,
+                format_args!("function `{}` has a second `{name}`; remove this one", self.name()),
+            );
+        }
+        Some(first)
     }
 
     /// What the user wrote, without markers: so that a mistake in an attribute causes no other error.
@@ -143,7 +151,8 @@ impl Function {
     }
 }
 
-fn check_connection_type(parameter: &PatType, errors: &mut Errors) -> Option<Type> {
+/// The type behind the `&mut` of a marked parameter.
+fn check_mutable(parameter: &PatType, marker: &str, what: &str, example: &str, errors: &mut Errors) -> Option<Type> {
     if let Type::Reference(reference) = &*parameter.ty
         && reference.mutability.is_some()
     {
@@ -152,7 +161,7 @@ fn check_connection_type(parameter: &PatType, errors: &mut Errors) -> Option<Typ
     let name = parameter_name(&parameter.pat);
     errors.at(
         &parameter.ty,
-        format_args!("`#[tx]` parameter `{name}` must be `&mut` a connection; write `{name}: &mut Db`"),
+        format_args!("`{marker}` parameter `{name}` must be `&mut` {what}; write `{name}: &mut {example}`"),
     );
     None
 }

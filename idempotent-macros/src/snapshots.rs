@@ -23,6 +23,8 @@ snapshots! {
     natural_key_handler: "http, name = \"likes.add\", key = (user.id, post.id), ttl = \"forever\"";
     transactional_consumer: "key = event.id, ttl = \"7d\", fingerprint = event";
     leased_job: "key = job.id, ttl = \"7d\", lease = \"5m\", crate = ::reexported::runtime";
+    stepped_handler: "key = header, ttl = \"72h\", scope = user.id, lease = app.lease, on_crash = hold, max_attempts = 3";
+    stepped_job: "name = \"jobs.run\", key = job.id, ttl = \"7d\", arguments = job";
     associated_function: "key = header, ttl = \"1h\", name = \"Api::create\", store = |status| status.is_success()";
 }
 

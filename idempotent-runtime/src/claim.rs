@@ -1,12 +1,13 @@
 //! The claim: everything a statement needs to know of a request, and the fence it runs under.
 
+use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::answer::Answer;
 use crate::fingerprint::Fingerprint;
 use crate::key::Key;
-use crate::lifetime::{Lease, Ttl};
+use crate::lifetime::{Term, Ttl};
 use crate::record::{Record, Refusal};
 
 /// The name of a record: its primary key.
@@ -22,15 +23,33 @@ pub(crate) struct Address {
 impl Address {
     /// The number of this record's advisory lock: 8 bytes of SHA-256. A collision is a false "in use", no more.
     pub(crate) fn lock(&self) -> i64 {
-        let mut hash = Sha256::new();
-        for part in ["idempotency_keys", &self.namespace, &self.operation, &self.scope, self.key.as_str()] {
-            hash.update((part.len() as u64).to_le_bytes());
-            hash.update(part);
-        }
+        let digest = digest(&["idempotency_keys", &self.namespace, &self.operation, &self.scope, self.key.as_str()]);
         let mut first = [0; 8];
-        first.copy_from_slice(&hash.finalize()[..8]);
+        first.copy_from_slice(&digest[..8]);
         i64::from_le_bytes(first)
     }
+}
+
+impl Address {
+    /// The key that a step sends to another system: 256 bits, the same in every attempt.
+    pub(crate) fn downstream_key(&self, step: &str) -> String {
+        use std::fmt::Write as _;
+        let parts = ["downstream", &self.namespace, &self.operation, &self.scope, self.key.as_str(), step];
+        digest(&parts).iter().fold(String::with_capacity(64), |mut hex, byte| {
+            let _ = write!(hex, "{byte:02x}");
+            hex
+        })
+    }
+}
+
+/// SHA-256 of parts, each with its length, so that no two lists of parts are the same bytes.
+fn digest(parts: &[&str]) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    hash.finalize().into()
 }
 
 /// A request that wants to run.
@@ -39,16 +58,40 @@ pub(crate) struct Claim {
     pub(crate) address: Address,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) ttl: Ttl,
-    pub(crate) lease: Lease,
-    /// Attempts after which a claim that is abandoned is held; 0 = no limit.
+    pub(crate) lease: Term,
+    /// Whether a claim that is abandoned is held, for somebody to decide.
+    pub(crate) hold: bool,
+    /// Attempts after which it is held in any case; 0 = no limit.
     pub(crate) max_attempts: i64,
+    /// What the operation was called with, for a completer.
+    pub(crate) arguments: Option<Bytes>,
 }
 
-/// What a completion must match: a nonce of this attempt, and the number of the claim.
+/// What a completion must match: a nonce of this attempt, and the number of the claim. With it, whose steps these are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Fence {
     pub(crate) owner: Uuid,
     pub(crate) token: i64,
+    /// The life of the key: one more each time it is claimed after it has expired.
+    pub(crate) generation: i64,
+    /// How often this life of the key was claimed.
+    pub(crate) attempt: i64,
+}
+
+/// A step as it is recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct StepRow {
+    pub(crate) name: String,
+    pub(crate) value: Bytes,
+}
+
+/// A claim whose lease is over and that was never ended.
+#[derive(Debug, Clone)]
+pub(crate) struct Unresolved {
+    pub(crate) address: Address,
+    pub(crate) fence: Fence,
+    pub(crate) created_at: i64,
+    pub(crate) arguments: Option<Bytes>,
 }
 
 /// What came of a claim.

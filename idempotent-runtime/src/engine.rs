@@ -9,12 +9,14 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use tokio_util::task::TaskTracker;
 
-use crate::claim::{Address, Claim, Claimed, Fence, Row};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, Unresolved};
 use crate::error::Error;
+use crate::lifetime::Term;
 use crate::pool::{Connection, ConnectionPool, Pooled};
+use crate::reconcile::HeldRecord;
 use crate::scope::Scope;
 use crate::settings::{Builder, Settings, StatementCache};
-use crate::store::{Driver, Stored};
+use crate::store::{Driver, Stored, Which};
 use crate::sweeper::Sweeper;
 
 /// How long a claim waits for a connection of the pool before it is refused.
@@ -199,6 +201,14 @@ impl<C: Send + 'static> Inner<C> {
     }
 }
 
+impl<C: Send + 'static> Inner<C> {
+    /// Up to `most` claims that were never ended.
+    pub(crate) async fn unresolved(&self, which: Which<'_>, most: u32) -> Result<Vec<Unresolved>, Error> {
+        let mut conn = self.connection().await?;
+        self.driver.unresolved(&mut conn, which, i64::from(most)).await.map_err(Error::unavailable)
+    }
+}
+
 /// What leased runs need of an engine, whatever its connections are.
 pub(crate) trait Engine: Send + Sync {
     fn settings(&self) -> &Settings;
@@ -212,6 +222,10 @@ pub(crate) trait Engine: Send + Sync {
         stored: &'e Stored,
     ) -> BoxFuture<'e, Result<bool, Error>>;
     fn release<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
+    fn hold<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
+    fn release_held<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
+    fn renew<'e>(&'e self, address: &'e Address, fence: Fence, lease: Term) -> BoxFuture<'e, Result<bool, Error>>;
+    fn held_at<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<HeldRecord>, Error>>;
 }
 
 impl<C: Send + 'static> Engine for Inner<C> {
@@ -258,5 +272,33 @@ impl<C: Send + 'static> Engine for Inner<C> {
             self.driver.release(&mut conn, address, fence).await.map_err(Error::unavailable)
         }
         .boxed()
+    }
+
+    fn hold<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>> {
+        async move {
+            let mut conn = self.connection().await?;
+            self.driver.hold(&mut conn, address, fence).await.map_err(Error::unavailable)
+        }
+        .boxed()
+    }
+
+    fn release_held<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>> {
+        async move {
+            let mut conn = self.connection().await?;
+            self.driver.release_held(&mut conn, address, fence).await.map_err(Error::unavailable)
+        }
+        .boxed()
+    }
+
+    fn renew<'e>(&'e self, address: &'e Address, fence: Fence, lease: Term) -> BoxFuture<'e, Result<bool, Error>> {
+        async move {
+            let mut conn = self.connection().await?;
+            self.driver.renew(&mut conn, address, fence, lease).await.map_err(Error::unavailable)
+        }
+        .boxed()
+    }
+
+    fn held_at<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<HeldRecord>, Error>> {
+        async move { Ok(self.unresolved(Which::HeldAt(address), 1).await?.pop().map(HeldRecord)) }.boxed()
     }
 }

@@ -81,6 +81,34 @@ pub enum Error {
     /// database, or ended a transaction that it was given. Its writes were rolled back.
     #[error("The transaction could not be committed: {0}.")]
     NotCommitted(#[source] Cause),
+    /// Another has taken this claim over: what this run does from now on is not stored.
+    #[error("Another request has taken this one over; repeat it to get its answer.")]
+    LeaseLost,
+    /// Two steps of one run have the same name. Nothing was released.
+    #[error("the step `{name}` is run twice; give each step a name of its own")]
+    StepRepeated {
+        /// The name.
+        name: String,
+    },
+    /// The steps come in another order than an earlier attempt recorded them. Nothing was released.
+    #[error(
+        "the step `{called}` is called where `{recorded}` is recorded; keep the order of steps while runs are unfinished"
+    )]
+    StepOutOfOrder {
+        /// What an earlier attempt recorded here.
+        recorded: String,
+        /// What is called now.
+        called: String,
+    },
+    /// A recorded value is not what the step returns today: a deploy changed the type. Nothing was released.
+    #[error("the recorded value of the step `{name}` cannot be read as what it returns now; keep reading the old form")]
+    StepUndecodable {
+        /// The name of the step.
+        name: String,
+        /// What serde says.
+        #[source]
+        cause: serde_json::Error,
+    },
     /// The program is wired wrongly; the text says what to write.
     #[error("{0}.")]
     Misconfigured(String),
@@ -98,14 +126,20 @@ impl Error {
             Self::KeyMissing | Self::KeyInvalid(_) | Self::ScopeMissing | Self::BodyUnreadable => {
                 StatusCode::BAD_REQUEST
             }
-            Self::KeyReused | Self::KeyInUse { .. } | Self::OutcomeUnknown | Self::ResponseNotStored => {
-                StatusCode::CONFLICT
-            }
+            Self::KeyReused
+            | Self::KeyInUse { .. }
+            | Self::OutcomeUnknown
+            | Self::ResponseNotStored
+            | Self::LeaseLost => StatusCode::CONFLICT,
             Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Unavailable(_) | Self::Retryable(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Undecodable(_) | Self::Unserializable(_) | Self::NotCommitted(_) | Self::Misconfigured(_) => {
-                StatusCode::INTERNAL_SERVER_ERROR
-            }
+            Self::Undecodable(_)
+            | Self::Unserializable(_)
+            | Self::NotCommitted(_)
+            | Self::StepRepeated { .. }
+            | Self::StepOutOfOrder { .. }
+            | Self::StepUndecodable { .. }
+            | Self::Misconfigured(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
 
@@ -129,6 +163,10 @@ impl Error {
             Self::Unavailable(_) | Self::Retryable(_) => "idempotency_unavailable",
             Self::Undecodable(_) => "idempotency_result_undecodable",
             Self::Unserializable(_) => "idempotency_result_unserializable",
+            Self::LeaseLost => "idempotency_key_in_use",
+            Self::StepRepeated { .. } => "idempotency_step_repeated",
+            Self::StepOutOfOrder { .. } => "idempotency_step_out_of_order",
+            Self::StepUndecodable { .. } => "idempotency_step_undecodable",
             Self::NotCommitted(_) => "idempotency_not_committed",
             Self::Misconfigured(_) => "idempotency_misconfigured",
         }
@@ -143,7 +181,7 @@ impl Error {
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             Self::KeyInUse { retry_after } => Some(*retry_after),
-            Self::Unavailable(_) | Self::Retryable(_) => Some(Duration::from_secs(1)),
+            Self::Unavailable(_) | Self::Retryable(_) | Self::LeaseLost => Some(Duration::from_secs(1)),
             _ => None,
         }
     }

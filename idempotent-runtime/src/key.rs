@@ -61,6 +61,11 @@ impl Key {
         storable(value).map(Self).ok_or(KeyError::Empty)
     }
 
+    /// A key that was stored before.
+    pub(crate) fn of_stored(key: String) -> Self {
+        Self(key)
+    }
+
     /// The key as it is stored.
     ///
     /// ```

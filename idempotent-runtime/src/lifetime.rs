@@ -1,4 +1,4 @@
-//! How long a record lives: the ttl of its answer and the lease of its claim.
+//! How long a record lives: the ttl of its answer and the term of its lease.
 
 use std::time::Duration;
 
@@ -37,9 +37,9 @@ impl Ttl {
 
 /// How long an unfinished claim is believed before another may take it over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Lease(i64);
+pub(crate) struct Term(i64);
 
-impl Lease {
+impl Term {
     /// A lease of 1 millisecond or more.
     pub(crate) fn new(lease: Duration) -> Result<Self, Error> {
         Ok(Self(millis("lease", lease)?))
@@ -89,18 +89,18 @@ mod tests {
     #[test]
     fn the_lease_is_seconds_where_the_ttl_is_days() {
         let three_days = Ttl::new(Duration::from_secs(3 * 86_400)).unwrap();
-        assert_eq!(Lease::default_for(three_days), Lease(30_000));
-        assert_eq!(Lease::default_for(Ttl::FOREVER), Lease(30_000));
-        assert_eq!(Lease::default_for(Ttl(1_000)), Lease(1_000));
+        assert_eq!(Term::default_for(three_days), Term(30_000));
+        assert_eq!(Term::default_for(Ttl::FOREVER), Term(30_000));
+        assert_eq!(Term::default_for(Ttl(1_000)), Term(1_000));
     }
 
     #[test]
     fn nonsense_is_refused_at_construction() {
         for bad in [Duration::ZERO, Duration::from_nanos(999_999), Duration::MAX] {
-            assert!(Ttl::new(bad).is_err() && Lease::new(bad).is_err(), "{bad:?}");
+            assert!(Ttl::new(bad).is_err() && Term::new(bad).is_err(), "{bad:?}");
         }
-        assert!(Lease(2_000).within(Ttl(1_000)).is_err());
-        assert!(Lease(1_000).within(Ttl(1_000)).is_ok());
+        assert!(Term(2_000).within(Ttl(1_000)).is_err());
+        assert!(Term(1_000).within(Ttl(1_000)).is_ok());
     }
 
     #[test]

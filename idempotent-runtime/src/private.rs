@@ -2,7 +2,9 @@
 
 pub use crate::answer::Keep;
 #[cfg(feature = "axum")]
-pub use crate::axum::{Call, leased, transactional};
+pub use crate::axum::{Call, leased, stepped, transactional};
+#[cfg(feature = "__failpoints")]
+pub use crate::failpoint::FAILPOINTS;
 pub use crate::pool::Connection;
 pub use crate::run::plain;
 pub use crate::terms::{KeySource, Need, Policy, Print, Terms};

@@ -6,6 +6,7 @@ use crate::answer::StoredHeaders;
 use crate::engine::Idempotency;
 use crate::key_policy::KeyPolicy;
 use crate::pool::{Connection, ConnectionPool};
+use crate::reconcile::{HeldRecord, Reconcile, Resolution};
 use crate::scope::Scope;
 use crate::store::Isolation;
 
@@ -27,7 +28,7 @@ pub enum Profile {
 }
 
 /// Everything an engine was told, beside its pool.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Settings {
     pub(crate) namespace: String,
     pub(crate) scope: Scope,
@@ -38,6 +39,17 @@ pub(crate) struct Settings {
     pub(crate) headers: StoredHeaders,
     pub(crate) isolation: Isolation,
     pub(crate) statement_cache: StatementCache,
+    pub(crate) reconcile: Option<Reconcile>,
+}
+
+impl std::fmt::Debug for Settings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Settings")
+            .field("namespace", &self.namespace)
+            .field("scope", &self.scope)
+            .field("profile", &self.profile)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Whether connections keep prepared statements.
@@ -94,6 +106,7 @@ impl<C: Connection> Builder<C> {
             headers: StoredHeaders::default(),
             isolation: Isolation::default(),
             statement_cache: StatementCache::default(),
+            reconcile: None,
         };
         Self { pool, settings }
     }
@@ -200,6 +213,29 @@ impl<C: Connection> Builder<C> {
     /// ```
     pub fn statement_cache(mut self, cache: StatementCache) -> Self {
         self.settings.statement_cache = cache;
+        self
+    }
+
+    /// Who is asked, when a request meets a record whose outcome is unknown: look at the other system, by the step's
+    /// downstream key, and say what is known.
+    ///
+    /// ```
+    /// use idempotent_runtime::{HeldRecord, Resolution};
+    ///
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.reconcile(async |record: HeldRecord| {
+    ///     println!("asked about {}", record.key());
+    ///     Resolution::KeepHolding
+    /// });
+    /// # }
+    /// ```
+    pub fn reconcile<F, Fut>(mut self, hook: F) -> Self
+    where
+        F: Fn(HeldRecord) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Resolution> + Send + 'static,
+    {
+        self.settings.reconcile = Some(crate::reconcile::hook(hook));
         self
     }
 

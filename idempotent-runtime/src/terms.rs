@@ -9,7 +9,7 @@ use crate::fingerprint::Fingerprint;
 use crate::global::Global;
 use crate::key::{Key, KeyError};
 use crate::key_part::{KeyPart, storable};
-use crate::lifetime::{Lease, Ttl};
+use crate::lifetime::{Term, Ttl};
 use crate::settings::Settings;
 
 /// Attempts after which an abandoned claim is held.
@@ -44,6 +44,8 @@ pub enum Need {
     ByMethod,
     /// No method needs one.
     Optional,
+    /// Every method needs one, and is claimed: steps are kept under it.
+    Always,
 }
 
 /// What of an HTTP request is fingerprinted, beside method and path.
@@ -73,7 +75,10 @@ pub struct Terms<E = Global> {
     scope: Option<Named>,
     value: Option<Result<Vec<u8>, serde_json::Error>>,
     ttl: Result<Ttl, Error>,
-    lease: Option<Result<Lease, Error>>,
+    lease: Option<Result<Term, Error>>,
+    hold: bool,
+    max_attempts: i64,
+    arguments: Option<Result<Vec<u8>, serde_json::Error>>,
 }
 
 impl Terms {
@@ -96,7 +101,17 @@ impl Terms {
     }
 
     fn lasting(ttl: Result<Ttl, Error>) -> Self {
-        Self { engine: Global, key: None, scope: None, value: None, ttl, lease: None }
+        Self {
+            engine: Global,
+            key: None,
+            scope: None,
+            value: None,
+            ttl,
+            lease: None,
+            hold: false,
+            max_attempts: MAX_ATTEMPTS,
+            arguments: None,
+        }
     }
 }
 
@@ -125,28 +140,54 @@ impl<E> Terms<E> {
     /// `lease = "30s"`, checked at compile time.
     #[must_use]
     pub fn lease_millis(mut self, millis: i64) -> Self {
-        self.lease = Some(Ok(Lease::of_millis(millis)));
+        self.lease = Some(Ok(Term::of_millis(millis)));
         self
     }
 
     /// `lease = expression`.
     #[must_use]
     pub fn lease_duration(mut self, lease: std::time::Duration) -> Self {
-        self.lease = Some(Lease::new(lease));
+        self.lease = Some(Term::new(lease));
+        self
+    }
+
+    /// `on_crash = hold`.
+    #[must_use]
+    pub fn hold(mut self) -> Self {
+        self.hold = true;
+        self
+    }
+
+    /// `max_attempts = expression`.
+    #[must_use]
+    pub fn max_attempts(mut self, attempts: u32) -> Self {
+        self.max_attempts = i64::from(attempts);
+        self
+    }
+
+    /// `arguments = expression`.
+    #[must_use]
+    pub fn arguments<V: Serialize + ?Sized>(mut self, arguments: &V) -> Self {
+        self.arguments = Some(serde_json::to_vec(arguments));
         self
     }
 
     /// `engine = expression`.
     #[must_use]
     pub fn engine<C>(self, engine: &crate::Idempotency<C>) -> Terms<crate::Idempotency<C>> {
-        let Self { engine: _, key, scope, value, ttl, lease } = self;
-        Terms { engine: engine.clone(), key, scope, value, ttl, lease }
+        let (_, terms) = self.split();
+        terms.with(engine.clone())
     }
 
     /// Takes the engine out.
     pub(crate) fn split(self) -> (E, Terms<()>) {
-        let Self { engine, key, scope, value, ttl, lease } = self;
-        (engine, Terms { engine: (), key, scope, value, ttl, lease })
+        let Self { engine, key, scope, value, ttl, lease, hold, max_attempts, arguments } = self;
+        (engine, Terms { engine: (), key, scope, value, ttl, lease, hold, max_attempts, arguments })
+    }
+
+    fn with<F>(self, engine: F) -> Terms<F> {
+        let Self { engine: _, key, scope, value, ttl, lease, hold, max_attempts, arguments } = self;
+        Terms { engine, key, scope, value, ttl, lease, hold, max_attempts, arguments }
     }
 }
 
@@ -173,14 +214,17 @@ impl Terms<()> {
         };
         let scope = scope.ok_or(Error::ScopeMissing)?;
         let value = self.value.transpose().map_err(Error::Unserializable)?;
+        let arguments = self.arguments.transpose().map_err(Error::Unserializable)?;
         let ttl = self.ttl?;
-        let lease = self.lease.transpose()?.unwrap_or(Lease::default_for(ttl)).within(ttl)?;
+        let lease = self.lease.transpose()?.unwrap_or(Term::default_for(ttl)).within(ttl)?;
         Ok(Claim {
             address: Address { namespace: settings.namespace.clone(), operation, scope, key },
             fingerprint: fingerprint(value),
             ttl,
             lease,
-            max_attempts: MAX_ATTEMPTS,
+            hold: self.hold,
+            max_attempts: self.max_attempts,
+            arguments: arguments.map(Into::into),
         })
     }
 }

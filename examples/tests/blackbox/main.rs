@@ -18,6 +18,7 @@ mod keys;
 mod machine;
 mod paying;
 mod races;
+mod readme;
 mod specification;
 mod starting;
 mod stopping;

@@ -46,8 +46,8 @@ async fn a_retried_charge_is_the_same_charge() {
     let (status, head, refusal) = parts(&other);
     assert_eq!(status, "HTTP/1.1 409 Conflict");
     assert!(has_line(head, "Idempotency-Key", "idem_f47ac10b"), "{head}");
-    let refusal: serde_json::Value = serde_json::from_str(refusal).expect("JSON");
-    assert_eq!(refusal["error"]["type"], "idempotency_error");
-    assert_eq!(refusal["error"]["message"], "Idempotency key already used with different request parameters.");
+    let (kind, code) = (r#""type":"idempotency_error""#, r#""code":"idempotency_key_reused""#);
+    let message = r#""message":"Idempotency key already used with different request parameters.""#;
+    assert_eq!(refusal, format!(r#"{{"error":{{{kind},{code},{message}}}}}"#));
     assert_eq!(list("/v1/charges", "acct_1", &charges).await.len(), 1, "no charge for a refused request");
 }

@@ -9,10 +9,23 @@ use crate::arguments::{Argument, Value, unknown};
 use crate::errors::Errors;
 
 /// What works.
-const ACCEPTED: [&str; 10] =
-    ["key", "ttl", "scope", "fingerprint", "lease", "store", "name", "engine", "crate", "http"];
+const ACCEPTED: [&str; 13] = [
+    "key",
+    "ttl",
+    "scope",
+    "fingerprint",
+    "lease",
+    "on_crash",
+    "max_attempts",
+    "store",
+    "name",
+    "arguments",
+    "engine",
+    "crate",
+    "http",
+];
 /// What the design names and a later version brings.
-const RESERVED: [&str; 4] = ["in_flight", "on_crash", "max_attempts", "actix"];
+const RESERVED: [&str; 2] = ["in_flight", "actix"];
 
 /// As written: every argument at most once, its value not yet understood.
 #[derive(Default)]
@@ -22,6 +35,9 @@ pub(crate) struct Args {
     pub(crate) scope: Option<Expr>,
     pub(crate) fingerprint: Option<Expr>,
     pub(crate) lease: Option<Expr>,
+    pub(crate) on_crash: Option<Expr>,
+    pub(crate) max_attempts: Option<Expr>,
+    pub(crate) arguments: Option<Expr>,
     pub(crate) store: Option<Expr>,
     pub(crate) name: Option<Expr>,
     pub(crate) engine: Option<Expr>,
@@ -47,6 +63,9 @@ impl Args {
                 "scope" => &mut args.scope,
                 "fingerprint" => &mut args.fingerprint,
                 "lease" => &mut args.lease,
+                "on_crash" => &mut args.on_crash,
+                "max_attempts" => &mut args.max_attempts,
+                "arguments" => &mut args.arguments,
                 "store" => &mut args.store,
                 "name" => &mut args.name,
                 "engine" => &mut args.engine,
@@ -102,9 +121,8 @@ impl Args {
 
     /// Every expression over the parameters.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
-        let Self { key, ttl, scope, fingerprint, lease, store: _, name: _, engine, root: _, http: _, written: _ } =
-            self;
-        [key, ttl, scope, fingerprint, lease, engine].into_iter().flatten()
+        let Self { key, ttl, scope, fingerprint, lease, max_attempts, arguments, engine, .. } = self;
+        [key, ttl, scope, fingerprint, lease, max_attempts, arguments, engine].into_iter().flatten()
     }
 }
 

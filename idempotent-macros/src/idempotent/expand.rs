@@ -5,7 +5,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatIdent, ReturnType, Signature, Type};
 
-use super::policy::{Fingerprint, Keep, Key, Kind, Lifetime, Policy};
+use super::policy::{Fingerprint, Keep, Key, Kind, Lifetime, Mode, Policy};
 use crate::function::{Function, MarkerKind};
 use crate::pattern::{bound_names, by_reference};
 
@@ -37,7 +37,7 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
     let args = word("__args");
     let patterns = extractors(function).map(|(pattern, _)| by_reference(pattern));
     let values: Vec<_> = (0..extractors(function).count()).map(|n| word(&format!("__{n}"))).collect();
-    let conn = word("__conn");
+    let conn = word(if matches!(policy.mode, Mode::Stepped) { "__steps" } else { "__conn" });
     let mut extracted = values.iter();
     let passed: Vec<_> = function
         .parameters()
@@ -60,15 +60,16 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
     });
     let call = word("__call");
     let policy_name = word("__POLICY");
-    let execute = match &policy.connection {
-        Some(connection) => {
+    let execute = match &policy.mode {
+        Mode::Transactional(connection) => {
             let check = expand_connection_check(&private, connection);
             quote! {
                 #check
                 #private::transactional::<#connection, _, _>(#call, &#policy_name, #bind, |#args, #conn| #run).await
             }
         }
-        None => quote!(#private::leased(#call, &#policy_name, #bind, |#args| #run).await),
+        Mode::Leased => quote!(#private::leased(#call, &#policy_name, #bind, |#args| #run).await),
+        Mode::Stepped => quote!(#private::stepped(#call, &#policy_name, #bind, |#args, #conn| #run).await),
     };
     quote! {
         #sibling
@@ -138,16 +139,22 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
     let (inner, sibling, callee) = (&nested.inside, &nested.beside, &nested.callee);
     let static_policy = expand_policy(policy, function, &private);
     let terms = expand_terms(policy, &private);
-    let (declaration, names) = named_parameters(signature);
-    let markers: Vec<_> = function.parameters().map(|(_, marker)| marker.map(|marker| marker.kind)).collect();
+    let (mut declaration, names) = named_parameters(signature);
+    // Steps are no argument of the caller's: the wrapper has them.
+    let mut marked = markers_of(function).into_iter();
+    declaration.inputs =
+        declaration.inputs.into_pairs().filter(|_| marked.next().flatten() != Some(MarkerKind::Steps)).collect();
+    let markers = markers_of(function);
     let bindings = function.parameters().zip(&names).filter(|((_, marker), _)| marker.is_none());
     let bindings = bindings.map(|((parameter, _), name)| {
         let pattern = by_reference(&parameter.pat);
         quote!(let #pattern = &#name;)
     });
+    let steps = word("__steps");
     let passed = names.iter().zip(&markers).map(|(name, marker)| match marker {
         Some(MarkerKind::Tx) => quote!(&mut *#name),
-        Some(MarkerKind::Steps) | None => quote!(#name),
+        Some(MarkerKind::Steps) => quote!(&mut #steps),
+        None => quote!(#name),
     });
     let (codec, span, policy_name, done) = (word("__codec"), word("__span"), word("__POLICY"), word("__result"));
     let codec_of = quote_spanned!(result.span()=> #private::plain::codec::<#result>());
@@ -159,20 +166,32 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
         }
     });
     let connection = names.iter().zip(&markers).find(|(_, marker)| marker.is_some()).map(|(name, _)| name);
-    let ran = quote!(#private::plain::catch(#callee(#(#passed),*)).await);
-    let (check, open, close) = match (&policy.connection, connection) {
-        (Some(ty), Some(conn)) => (
+    let body = quote!(#callee(#(#passed),*));
+    let (check, open, close) = match &policy.mode {
+        Mode::Transactional(ty) => (
             expand_connection_check(&private, ty),
-            quote!(#private::plain::open(#codec, &#policy_name, #terms, &mut *#conn)),
+            quote!(#private::plain::open(#codec, &#policy_name, #terms, &mut *#connection)),
             quote!({
-                let #done = #ran;
-                #private::plain::close(#codec, #span, &mut *#conn, #done).await
+                let #done = #private::plain::catch(#body).await;
+                #private::plain::close(#codec, #span, &mut *#connection, #done).await
             }),
         ),
-        _ => (
+        Mode::Leased => (
             TokenStream::new(),
             quote!(#private::plain::open_leased(#codec, &#policy_name, #terms)),
-            quote!(#private::plain::close_leased(#codec, #span, #ran).await),
+            quote!({
+                let #done = #span.catch(#body).await;
+                #private::plain::close_leased(#codec, #span, #done).await
+            }),
+        ),
+        Mode::Stepped => (
+            TokenStream::new(),
+            quote!(#private::plain::open_stepped(#codec, &#policy_name, #terms)),
+            quote!({
+                let (#span, mut #steps) = #span.split();
+                let #done = #span.catch(#body).await;
+                #private::plain::close_leased(#codec, #span, #done).await
+            }),
         ),
     };
     quote! {
@@ -189,6 +208,10 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
             }
         }
     }
+}
+
+fn markers_of(function: &Function) -> Vec<Option<MarkerKind>> {
+    function.parameters().map(|(_, marker)| marker.map(|marker| marker.kind)).collect()
 }
 
 /// The signature with a name for every parameter: its own where it has one.
@@ -296,6 +319,9 @@ fn expand_policy(policy: &Policy, function: &Function, private: &TokenStream) ->
         }
     };
     let key = match &policy.key {
+        Key::Header { name, .. } if matches!(policy.mode, Mode::Stepped) => {
+            quote!(Header(#name, #private::Need::Always))
+        }
         Key::Header { name, optional: false } => quote!(Header(#name, #private::Need::ByMethod)),
         Key::Header { name, optional: true } => quote!(Header(#name, #private::Need::Optional)),
         Key::Expression(_) => quote!(Expression),
@@ -332,6 +358,9 @@ fn expand_terms(policy: &Policy, private: &TokenStream) -> TokenStream {
         }
         Lifetime::Expression(ttl) => quote_spanned!(ttl.span()=> #private::Terms::for_duration(#ttl)),
     };
+    if policy.hold {
+        terms.extend(quote!(.hold()));
+    }
     let mut chain = |method: &str, value: &dyn ToTokens, span: Span| {
         let method = Ident::new(method, span);
         terms.extend(quote_spanned!(span=> .#method(#value)));
@@ -344,12 +373,16 @@ fn expand_terms(policy: &Policy, private: &TokenStream) -> TokenStream {
         Some(Lifetime::Expression(lease)) => chain("lease_duration", lease, lease.span()),
         Some(Lifetime::Forever) | None => {}
     }
+    if let Some(attempts) = &policy.max_attempts {
+        chain("max_attempts", attempts, attempts.span());
+    }
     let key = if let Key::Expression(key) = &policy.key { Some(key) } else { None };
     let fingerprint = if let Fingerprint::Expression(value) = &policy.fingerprint { Some(value) } else { None };
     for (method, value) in [
         ("key", key),
         ("scope", policy.scope.as_ref()),
         ("fingerprint", fingerprint),
+        ("arguments", policy.arguments.as_ref()),
         ("engine", policy.engine.as_ref()),
     ] {
         if let Some(value) = value {

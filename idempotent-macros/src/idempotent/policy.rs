@@ -7,7 +7,7 @@ use super::args::{Args, text_of, word_of};
 use crate::arguments::{attribute_span, unknown};
 use crate::duration::parse_duration;
 use crate::errors::Errors;
-use crate::function::Function;
+use crate::function::{Function, MarkerKind};
 use crate::pattern::words;
 
 /// Everything an expansion needs.
@@ -21,14 +21,26 @@ pub(crate) struct Policy {
     pub(crate) scope: Option<Expr>,
     pub(crate) fingerprint: Fingerprint,
     pub(crate) lease: Option<Lifetime>,
+    /// Whether an abandoned claim is held.
+    pub(crate) hold: bool,
+    pub(crate) max_attempts: Option<Expr>,
+    pub(crate) arguments: Option<Expr>,
     pub(crate) keep: Keep,
     pub(crate) engine: Option<Expr>,
-    /// The type of the connection of a transactional function.
-    pub(crate) connection: Option<Type>,
+    pub(crate) mode: Mode,
     /// The words of the attribute's expressions: parameters that are used there need no other use.
     pub(crate) used: std::collections::HashSet<String>,
     /// Whether `Self` is named, so that the function must stay where that means something.
     pub(crate) names_self: bool,
+}
+
+/// How the function runs.
+pub(crate) enum Mode {
+    /// In a transaction, on a connection of this type.
+    Transactional(Box<Type>),
+    Leased,
+    /// Under a lease, with recovery points.
+    Stepped,
 }
 
 pub(crate) enum Kind {
@@ -69,8 +81,10 @@ impl Policy {
     /// Checks everything, so that one compile shows every mistake.
     pub(crate) fn check(args: &Args, function: &Function, errors: &mut Errors) -> Option<Self> {
         let http = args.is_http();
-        let connection = function.check_connection(errors);
+        let mode = check_mode(function, errors);
         let key = check_key(args, errors);
+        let hold = check_on_crash(args, errors);
+        check_max_attempts(args, errors);
         let ttl = check_ttl(args, errors);
         let lease = check_lease(args, ttl.as_ref(), errors);
         let fingerprint = check_fingerprint(args, http, errors);
@@ -80,9 +94,8 @@ impl Policy {
         check_scope(args, errors);
         check_root(args, errors);
         check_needs_name(args, function, ttl.as_ref(), names_self, errors);
-        if let (Some(lease), true) = (&args.lease, has_transaction(function)) {
-            errors.at(lease, "`lease` means nothing with `#[tx]`, because the database ends the claim with the transaction; remove `lease`");
-        }
+        check_leased_only(args, function, errors);
+        check_steps_key(key.as_ref(), args, function, errors);
         let kind = if http {
             Some(Kind::Http)
         } else {
@@ -101,17 +114,80 @@ impl Policy {
             scope: args.scope.clone(),
             fingerprint: fingerprint?,
             lease,
+            hold,
+            max_attempts: args.max_attempts.clone(),
+            arguments: args.arguments.clone(),
             keep: keep?,
             engine: args.engine.clone(),
-            connection,
+            mode,
             used,
             names_self,
         })
     }
 }
 
-fn has_transaction(function: &Function) -> bool {
-    function.markers.iter().flatten().any(|marker| marker.kind == crate::function::MarkerKind::Tx)
+fn check_mode(function: &Function, errors: &mut Errors) -> Mode {
+    let connection = function.check_connection(errors);
+    let steps = function.check_steps(errors);
+    match (connection, steps) {
+        (Some(connection), _) => Mode::Transactional(Box::new(connection)),
+        (None, true) => Mode::Stepped,
+        (None, false) => Mode::Leased,
+    }
+}
+
+fn has(function: &Function, kind: MarkerKind) -> bool {
+    function.markers.iter().flatten().any(|marker| marker.kind == kind)
+}
+
+/// What means nothing where the database ends the claim with the transaction.
+fn check_leased_only(args: &Args, function: &Function, errors: &mut Errors) {
+    if !has(function, MarkerKind::Tx) {
+        return;
+    }
+    for (name, value) in [
+        ("lease", &args.lease),
+        ("on_crash", &args.on_crash),
+        ("max_attempts", &args.max_attempts),
+        ("arguments", &args.arguments),
+    ] {
+        if let Some(value) = value {
+            errors.at(
+                value,
+                format_args!(
+                    "`{name}` means nothing with `#[tx]`, because the database ends the claim with the transaction; remove `{name}`"
+                ),
+            );
+        }
+    }
+}
+
+/// Steps are kept under a key, so that there must be one.
+fn check_steps_key(key: Option<&Key>, args: &Args, function: &Function, errors: &mut Errors) {
+    if let (Some(Key::Header { optional: true, .. }), true) = (key, has(function, MarkerKind::Steps)) {
+        errors.at(&args.key, "`#[steps]` needs a key, because the steps are kept under it; write `key = header`");
+    }
+}
+
+fn check_on_crash(args: &Args, errors: &mut Errors) -> bool {
+    let Some(written) = &args.on_crash else { return false };
+    match word_of(written).as_deref() {
+        Some("retry") => false,
+        Some("hold") => true,
+        word => {
+            let found = word.map_or_else(|| quote::ToTokens::to_token_stream(written).to_string(), str::to_owned);
+            errors.at(written, unknown("`on_crash`", &found, &["retry", "hold"]));
+            false
+        }
+    }
+}
+
+fn check_max_attempts(args: &Args, errors: &mut Errors) {
+    if let Some(Expr::Lit(literal)) = &args.max_attempts
+        && !matches!(&literal.lit, syn::Lit::Int(number) if number.base10_parse::<u32>().is_ok())
+    {
+        errors.at(literal, "`max_attempts` must be a number; write `max_attempts = 10`, or 0 for no limit");
+    }
 }
 
 fn check_key(args: &Args, errors: &mut Errors) -> Option<Key> {

@@ -34,11 +34,11 @@ pub(crate) async fn run_job(job: &Job, __1: Limits) -> Result<Report, JobError> 
     {
         ::reexported::runtime::__private::plain::Opened::Done(__result) => __result,
         ::reexported::runtime::__private::plain::Opened::Run(__span) => {
+            let __result = __span.catch(run_job(job, __1)).await;
             ::reexported::runtime::__private::plain::close_leased(
                     __codec,
                     __span,
-                    ::reexported::runtime::__private::plain::catch(run_job(job, __1))
-                        .await,
+                    __result,
                 )
                 .await
         }

@@ -6,4 +6,4 @@ mod capture;
 mod serve;
 
 pub use call::Call;
-pub use serve::{leased, transactional};
+pub use serve::{leased, stepped, transactional};

@@ -23,6 +23,7 @@ use crate::global::{AnyEngine, EngineFor};
 use crate::key::{Key, KeyError};
 use crate::run::{self, Outcome, Ran};
 use crate::settings::{Profile, Settings};
+use crate::steps::Steps;
 use crate::store::{Access, End};
 use crate::terms::{KeySource, Need, Policy, Print, Terms};
 
@@ -124,11 +125,55 @@ where
     let run = async move {
         let body = async { capture(handler(args).await, policy.keep, inner.settings()).await };
         match claim {
-            Some(claim) => run::leased(&inner, &claim, body).await,
+            Some(claim) => run::leased(&inner, &claim, |_| body).await,
             None => Ok(Outcome::Ran(body.await.value)),
         }
     };
     let outcome = in_own_task(engine.tasks(), run).await;
+    finish(outcome, settings, policy, &head)
+}
+
+/// Runs a handler with recovery points, under a lease.
+pub async fn stepped<C, A, E>(
+    call: Call<A>,
+    policy: &'static Policy,
+    terms: impl FnOnce(&A) -> Terms<E>,
+    handler: impl for<'s> FnOnce(A, &'s mut Steps<C>) -> BoxFuture<'s, Response> + Send + 'static,
+) -> Response
+where
+    C: Send + 'static,
+    A: Send + 'static,
+    E: EngineFor<C>,
+{
+    let (engine, terms) = terms(&call.args).split();
+    let engine = match engine.find() {
+        Ok(engine) => engine,
+        Err(error) => return answers::refuse(&error, Profile::default()),
+    };
+    let settings = &engine.inner().settings;
+    let head = Arc::clone(&call.head);
+    let claim = claim_of(settings, policy, terms, &call.head, &call.body);
+    let claim = match claim.and_then(|claim| claim.ok_or(Error::KeyMissing)) {
+        Ok(claim) => claim,
+        Err(error) => return finish(Err(error), settings, policy, &head),
+    };
+    let (args, _) = call.split();
+    let (inner, erased) = (Arc::clone(engine.inner()), engine.erased());
+    let run = async move {
+        let body = |grant: &run::Grant| {
+            let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
+            let steps = Steps::load(Arc::clone(&inner), claim, grant.fence, lease, Arc::clone(&grant.keeps_claim));
+            let inner = &inner;
+            async move {
+                match steps.await {
+                    Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, &inner.settings).await,
+                    Err(error) => Ran { value: answers::refuse(&error, inner.settings.profile), end: End::RollBack },
+                }
+            }
+        };
+        run::leased(&erased, &claim, body).await
+    };
+    let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
     finish(outcome, settings, policy, &head)
 }
 
@@ -152,14 +197,15 @@ fn claim_of(
     if body.len() > settings.body_limit {
         return Err(Error::BodyTooLarge { limit: settings.body_limit });
     }
-    if head.method.is_safe() {
+    let always = matches!(policy.key, KeySource::Header(_, Need::Always));
+    if head.method.is_safe() && !always {
         return Ok(None);
     }
     let key = match policy.key {
         KeySource::Expression => None,
         KeySource::Header(name, need) => match key_of(head, name, settings)? {
             Some(key) => Some(key),
-            None if need == Need::ByMethod && needs_key(&head.method) => return Err(Error::KeyMissing),
+            None if always || (need == Need::ByMethod && needs_key(&head.method)) => return Err(Error::KeyMissing),
             None => return Ok(None),
         },
     };

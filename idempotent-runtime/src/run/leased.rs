@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use futures_util::FutureExt;
@@ -13,56 +14,122 @@ use crate::answer::Answer;
 use crate::claim::{Claim, Claimed, Fence, UNSEEN};
 use crate::engine::Engine;
 use crate::error::Error;
+use crate::failpoint::failpoint;
+use crate::lease::{Heartbeat, Lease};
+use crate::reconcile::resolve;
+use crate::record::Refusal;
+use crate::steps::KeepsClaim;
 use crate::store::{End, Stored};
 
-/// How long a completion rests after the store was not to be reached.
-const RETRY: Duration = Duration::from_millis(200);
+/// How long a completion rests after the store was not to be reached, at first and at most.
+const RESTS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
+/// How long a completion is tried after the store was not to be reached, whatever the lease.
+const PATIENCE: Duration = Duration::from_secs(3_600);
+
+/// A claim that was won, with the heartbeat that keeps it.
+pub(crate) struct Grant {
+    pub(crate) claim: Claim,
+    pub(crate) fence: Fence,
+    heartbeat: Heartbeat,
+    /// Set by steps that do not fit what is recorded.
+    pub(crate) keeps_claim: KeepsClaim,
+}
+
+impl Grant {
+    pub(crate) fn lease(&self) -> &Lease {
+        self.heartbeat.lease()
+    }
+}
 
 /// Runs `body` under a lease.
-pub(crate) async fn leased<R>(
+pub(crate) async fn leased<R, Fut: Future<Output = Ran<R>>>(
     engine: &Arc<dyn Engine>,
     claim: &Claim,
-    body: impl Future<Output = Ran<R>>,
+    body: impl FnOnce(&Grant) -> Fut,
 ) -> Result<Outcome<R>, Error> {
-    let fence = match engine.claim(claim).await? {
-        Claimed::Won(fence) => fence,
-        Claimed::Replay(answer) => return Ok(Outcome::Replayed(answer)),
-        Claimed::Refused(refusal) => return Err(refusal.into()),
+    let grant = match open(engine, claim).await? {
+        Opened::Granted(grant) => grant,
+        Opened::Replayed(answer) => return Ok(Outcome::Replayed(answer)),
     };
-    let Ran { value, end } = match AssertUnwindSafe(body).catch_unwind().await {
-        Ok(ran) => ran,
+    let running = body(&grant);
+    match AssertUnwindSafe(grant.lease().clone().scope(running)).catch_unwind().await {
+        Ok(Ran { value, end }) => match close(engine, grant, end).await? {
+            None => Ok(Outcome::Ran(value)),
+            Some(answer) => Ok(Outcome::Replayed(answer)),
+        },
         Err(panic) => {
-            release(engine, claim, fence).await;
+            abandon(engine, &grant).await;
             resume_unwind(panic);
         }
-    };
-    match finish(engine, claim, fence, end).await? {
-        None => Ok(Outcome::Ran(value)),
-        Some(answer) => Ok(Outcome::Replayed(answer)),
+    }
+}
+
+/// What came of a claim.
+pub(super) enum Opened {
+    Granted(Grant),
+    Replayed(Answer),
+}
+
+/// Claims, and asks the reconcile hook about an outcome that is unknown.
+pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Opened, Error> {
+    failpoint!("claim.before");
+    let mut claimed = engine.claim(claim).await?;
+    if let (Claimed::Refused(Refusal::OutcomeUnknown), Some(hook)) = (&claimed, &engine.settings().reconcile) {
+        if let Some(record) = engine.held_at(&claim.address).await? {
+            let resolution = hook(record.clone()).await;
+            resolve(&**engine, &record, resolution).await?;
+            claimed = engine.claim(claim).await?;
+        }
+    }
+    failpoint!("claim.after");
+    match claimed {
+        Claimed::Won(fence) => Ok(Opened::Granted(Grant {
+            claim: claim.clone(),
+            fence,
+            heartbeat: Heartbeat::start(Arc::clone(engine), claim, fence),
+            keeps_claim: KeepsClaim::default(),
+        })),
+        Claimed::Replay(answer) => Ok(Opened::Replayed(answer)),
+        Claimed::Refused(refusal) => Err(refusal.into()),
     }
 }
 
 /// Completes or releases. `Some` is what a successor stored, if the lease was lost to one.
-pub(super) async fn finish(
-    engine: &Arc<dyn Engine>,
-    claim: &Claim,
-    fence: Fence,
-    end: End,
-) -> Result<Option<Answer>, Error> {
+pub(super) async fn close(engine: &Arc<dyn Engine>, grant: Grant, end: End) -> Result<Option<Answer>, Error> {
+    let Grant { claim, fence, .. } = &grant;
     let (End::Commit(stored) | End::Undo(stored)) = end else {
-        release(engine, claim, fence).await;
-        return Ok(None);
+        if grant.keeps_claim.load(Ordering::Acquire) {
+            return Ok(None);
+        }
+        return match release(engine, claim, *fence).await {
+            Given::Back => Ok(None),
+            Given::Lost => superseded(engine, claim).await.map(Some),
+        };
     };
-    match engine.complete(&claim.address, fence, &stored).await {
+    failpoint!("complete.before");
+    let completed = engine.complete(&claim.address, *fence, &stored).await;
+    failpoint!("complete.after");
+    match completed {
         Ok(true) => Ok(None),
         Ok(false) => superseded(engine, claim).await.map(Some),
         Err(error) => {
-            // The caller gets the answer now. Until it is stored the lease keeps others out.
+            // The caller gets the answer now. Until it is stored the heartbeat keeps others out.
             tracing::warn!(%error, "an answer could not be stored yet");
-            let until = Instant::now() + Duration::from_millis(claim.lease.millis().unsigned_abs());
-            engine.tasks().spawn(complete_later(Arc::clone(engine), claim.clone(), fence, stored, until));
+            engine.tasks().spawn(complete_later(Arc::clone(engine), grant, stored));
             Ok(None)
         }
+    }
+}
+
+/// Ends a claim whose body came to no end: gives it back, or holds it where that was asked for.
+pub(super) async fn abandon(engine: &Arc<dyn Engine>, grant: &Grant) {
+    let Grant { claim, fence, .. } = grant;
+    if !claim.hold {
+        release(engine, claim, *fence).await;
+        return;
+    }
+    if let Err(error) = engine.hold(&claim.address, *fence).await {
+        tracing::warn!(%error, "a claim could not be marked; it is held after its lease");
     }
 }
 
@@ -77,21 +144,40 @@ async fn superseded(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Answer, E
     }
 }
 
+/// What came of giving a key back.
+enum Given {
+    Back,
+    /// The claim was another's already.
+    Lost,
+}
+
 /// Gives the key back, so that a retry runs at once; failing that, after the lease.
-async fn release(engine: &Arc<dyn Engine>, claim: &Claim, fence: Fence) {
-    if let Err(error) = engine.release(&claim.address, fence).await {
-        tracing::warn!(%error, "a claim could not be released; it lapses with its lease");
+async fn release(engine: &Arc<dyn Engine>, claim: &Claim, fence: Fence) -> Given {
+    failpoint!("release.before");
+    let released = engine.release(&claim.address, fence).await;
+    failpoint!("release.after");
+    match released {
+        Ok(true) => Given::Back,
+        Ok(false) => Given::Lost,
+        Err(error) => {
+            tracing::warn!(%error, "a claim could not be released; it lapses with its lease");
+            Given::Back
+        }
     }
 }
 
-async fn complete_later(engine: Arc<dyn Engine>, claim: Claim, fence: Fence, stored: Stored, until: Instant) {
+/// Completes once the store is back. The heartbeat, which lives as long as the grant, goes on meanwhile.
+async fn complete_later(engine: Arc<dyn Engine>, grant: Grant, stored: Stored) {
+    let until = Instant::now() + PATIENCE;
+    let mut rest = RESTS.0;
     while Instant::now() < until {
-        tokio::time::sleep(RETRY).await;
-        match engine.complete(&claim.address, fence, &stored).await {
+        tokio::time::sleep(rest).await;
+        rest = RESTS.1.min(rest * 2);
+        match engine.complete(&grant.claim.address, grant.fence, &stored).await {
             Ok(true) => return,
             Ok(false) => break,
             Err(error) => tracing::warn!(%error, "an answer could not be stored yet"),
         }
     }
-    tracing::error!(operation = claim.address.operation, "an answer was lost: its lease ended before it was stored");
+    tracing::error!(operation = grant.claim.address.operation, "an answer was lost: its claim is another's by now");
 }

@@ -5,7 +5,8 @@ mod leased;
 pub mod plain;
 mod transactional;
 
-pub(crate) use leased::leased;
+pub(crate) use backoff::Backoff;
+pub(crate) use leased::{Grant, leased};
 pub(crate) use transactional::{transactional, unclaimed};
 
 use futures_util::future::BoxFuture;

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::Outcome;
+use super::{Grant, Outcome, leased};
 use crate::answer::Answer;
 use crate::claim::{Claim, Claimed, Fence};
 use crate::engine::{Engine, Idempotency};
@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::global::{AnyEngine, EngineFor};
 use crate::settings::Settings;
+use crate::steps::Steps;
 use crate::store::{End, Ended, Level, Stored};
 use crate::terms::{Policy, Terms};
 
@@ -152,11 +153,7 @@ pub async fn open<C: Send + 'static, R>(
             Claimed::Refused(refusal) => Err(refusal.into()),
         }
     };
-    match claimed.await {
-        Ok(Outcome::Ran(span)) => Opened::Run(span),
-        Ok(Outcome::Replayed(answer)) => Opened::Done((codec.decode)(&answer.body)),
-        Err(error) => Opened::Done((codec.refuse)(error)),
-    }
+    settled(codec, claimed.await)
 }
 
 /// Completes and commits, or rolls back. Inside the caller's own transaction the record commits with that.
@@ -217,32 +214,34 @@ fn from_database(error: diesel::result::Error) -> Error {
     }
 }
 
-/// A claim under a lease, given back if the call is dropped before it ends.
+/// A claim under a lease, ended if the call is dropped before it ends.
 pub struct LeasedSpan {
     engine: Arc<dyn Engine>,
-    claim: Option<Claim>,
-    fence: Fence,
+    grant: Option<Grant>,
 }
 
 impl std::fmt::Debug for LeasedSpan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("LeasedSpan").field("claim", &self.claim).finish_non_exhaustive()
+        f.debug_struct("LeasedSpan").finish_non_exhaustive()
     }
 }
 
 impl Drop for LeasedSpan {
     fn drop(&mut self) {
-        if let (Some(claim), Ok(runtime)) = (self.claim.take(), tokio::runtime::Handle::try_current()) {
-            let (engine, fence) = (Arc::clone(&self.engine), self.fence);
+        if let (Some(grant), Ok(runtime)) = (self.grant.take(), tokio::runtime::Handle::try_current()) {
+            let engine = Arc::clone(&self.engine);
             let tasks = engine.tasks().clone();
-            tasks.spawn_on(
-                async move {
-                    if let Err(error) = engine.release(&claim.address, fence).await {
-                        tracing::warn!(%error, "a claim could not be released; it lapses with its lease");
-                    }
-                },
-                &runtime,
-            );
+            tasks.spawn_on(async move { leased::abandon(&engine, &grant).await }, &runtime);
+        }
+    }
+}
+
+impl LeasedSpan {
+    /// Runs a body to its end or its panic, under the lease.
+    pub async fn catch<R>(&self, body: impl Future<Output = R>) -> Result<R, Panic> {
+        match &self.grant {
+            Some(grant) => grant.lease().clone().scope(catch(body)).await,
+            None => catch(body).await,
         }
     }
 }
@@ -254,20 +253,31 @@ pub async fn open_leased<R>(
     terms: Terms<impl AnyEngine>,
 ) -> Opened<LeasedSpan, R> {
     let (engine, terms) = terms.split();
-    let claimed = async {
-        let engine = engine.find_any()?.0;
-        let claim = claim(engine.settings(), policy, terms)?;
-        let (claimant, copy) = (Arc::clone(&engine), claim.clone());
-        let span = move |fence| LeasedSpan { engine, claim: Some(claim), fence };
-        // In a task of its own: a caller that goes away drops no statement half way.
-        let claimed = shielded(&claimant.clone(), async move { claimant.claim(&copy).await }).await?;
-        match claimed {
-            Claimed::Won(fence) => Ok(Outcome::Ran(span(fence))),
-            Claimed::Replay(answer) => Ok(Outcome::Replayed(answer)),
-            Claimed::Refused(refusal) => Err(refusal.into()),
-        }
-    };
-    match claimed.await {
+    let engine = engine.find_any().map(|engine| engine.0);
+    let opened = async { claim_leased(engine?, policy, terms).await };
+    settled(codec, opened.await)
+}
+
+async fn claim_leased(
+    engine: Arc<dyn Engine>,
+    policy: &'static Policy,
+    terms: Terms<()>,
+) -> Result<Outcome<LeasedSpan>, Error> {
+    let claim = claim(engine.settings(), policy, terms)?;
+    let claimant = Arc::clone(&engine);
+    // In a task of its own: a caller that goes away drops no statement half way.
+    let opened = shielded(&engine, async move {
+        let opened = leased::open(&claimant, &claim).await?;
+        Ok::<_, Error>(match opened {
+            leased::Opened::Granted(grant) => Outcome::Ran(LeasedSpan { engine: claimant, grant: Some(grant) }),
+            leased::Opened::Replayed(answer) => Outcome::Replayed(answer),
+        })
+    });
+    opened.await
+}
+
+fn settled<S, R>(codec: Codec<R>, opened: Result<Outcome<S>, Error>) -> Opened<S, R> {
+    match opened {
         Ok(Outcome::Ran(span)) => Opened::Run(span),
         Ok(Outcome::Replayed(answer)) => Opened::Done((codec.decode)(&answer.body)),
         Err(error) => Opened::Done((codec.refuse)(error)),
@@ -276,30 +286,73 @@ pub async fn open_leased<R>(
 
 /// Completes or releases a leased claim.
 pub async fn close_leased<R>(codec: Codec<R>, mut span: LeasedSpan, ran: Result<R, Panic>) -> R {
-    let Some(claim) = span.claim.take() else { return (codec.refuse)(Error::OutcomeUnknown) };
+    let Some(grant) = span.grant.take() else { return (codec.refuse)(Error::OutcomeUnknown) };
     let engine = Arc::clone(&span.engine);
-    let end = match &ran {
-        Ok(result) => codec.end(result, engine.settings()),
-        Err(_) => Ok(End::RollBack),
-    };
-    let fence = span.fence;
     let finishing = Arc::clone(&engine);
+    let result = match ran {
+        Ok(result) => result,
+        Err(panic) => {
+            shielded(&engine, async move { leased::abandon(&finishing, &grant).await }).await;
+            resume_unwind(panic);
+        }
+    };
+    let end = codec.end(&result, engine.settings());
     let ended = shielded(&engine, async move {
         match end {
-            Ok(end) => super::leased::finish(&finishing, &claim, fence, end).await,
+            Ok(end) => leased::close(&finishing, grant, end).await,
             Err(error) => {
-                super::leased::finish(&finishing, &claim, fence, End::RollBack).await?;
+                leased::close(&finishing, grant, End::RollBack).await?;
                 Err(error)
             }
         }
-    })
-    .await;
-    match (ran, ended) {
-        (Err(panic), _) => resume_unwind(panic),
-        (Ok(result), Ok(None)) => result,
-        (Ok(_), Ok(Some(answer))) => (codec.decode)(&answer.body),
-        (Ok(_), Err(error)) => (codec.refuse)(error),
+    });
+    match ended.await {
+        Ok(None) => result,
+        Ok(Some(answer)) => (codec.decode)(&answer.body),
+        Err(error) => (codec.refuse)(error),
     }
+}
+
+/// A leased claim with recovery points.
+pub struct SteppedSpan<C: 'static> {
+    leased: LeasedSpan,
+    steps: Steps<C>,
+}
+
+impl<C> std::fmt::Debug for SteppedSpan<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SteppedSpan").finish_non_exhaustive()
+    }
+}
+
+impl<C: Send + 'static> SteppedSpan<C> {
+    /// The leased claim, and its steps.
+    pub fn split(self) -> (LeasedSpan, Steps<C>) {
+        (self.leased, self.steps)
+    }
+}
+
+/// Claims through the engine's pool, under a lease, and loads what earlier attempts recorded.
+pub async fn open_stepped<C: Send + 'static, R>(
+    codec: Codec<R>,
+    policy: &'static Policy,
+    terms: Terms<impl EngineFor<C>>,
+) -> Opened<SteppedSpan<C>, R> {
+    let (engine, terms) = terms.split();
+    let engine = engine.find();
+    let opened = async {
+        let engine = engine?;
+        let span = match claim_leased(engine.erased(), policy, terms).await? {
+            Outcome::Ran(span) => span,
+            Outcome::Replayed(answer) => return Ok(Outcome::Replayed(answer)),
+        };
+        let Some(grant) = &span.grant else { return Err(Error::OutcomeUnknown) };
+        let inner = Arc::clone(engine.inner());
+        let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
+        let steps = Steps::load(inner, claim, grant.fence, lease, Arc::clone(&grant.keeps_claim)).await?;
+        Ok(Outcome::Ran(SteppedSpan { leased: span, steps }))
+    };
+    settled(codec, opened.await)
 }
 
 /// Runs store work to its end, whatever becomes of the caller.

@@ -6,9 +6,10 @@ use futures_util::FutureExt;
 
 use super::backoff::Backoff;
 use super::{Body, Outcome, Ran};
-use crate::claim::{Claim, Claimed};
+use crate::claim::{Claim, Claimed, UNSEEN};
 use crate::engine::Inner;
 use crate::error::Error;
+use crate::failpoint::failpoint;
 use crate::settings::StatementCache;
 use crate::store::fault::{Fault, classify};
 use crate::store::{Access, End, Ended, Level};
@@ -23,6 +24,8 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
     let driver = engine.driver;
     let mut backoff = Backoff::default();
     let mut uncommittable = 0;
+    // A COMMIT whose answer was lost: its session may hold the lock for a while yet, and then the record decides.
+    let mut commit_unanswered = false;
     loop {
         let mut conn = engine.connection().await?;
         let level = Level::Own {
@@ -30,10 +33,18 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             pipelined: engine.settings.statement_cache == StatementCache::On,
             base: driver.depth(&mut conn).map_err(Error::unavailable)?,
         };
+        failpoint!("transaction.before");
         let fence = match driver.open(&mut conn, claim, level).await {
             Ok(Claimed::Won(fence)) => fence,
             Ok(Claimed::Replay(answer)) => return Ok(Outcome::Replayed(answer)),
-            Ok(Claimed::Refused(refusal)) => return Err(refusal.into()),
+            Ok(Claimed::Refused(refusal)) => {
+                if commit_unanswered && refusal == UNSEEN {
+                    drop(conn);
+                    again(&mut backoff, diesel::result::Error::RollbackTransaction).await?;
+                    continue;
+                }
+                return Err(refusal.into());
+            }
             Err(error) if classify(&error) == Fault::Contention => {
                 drop(conn);
                 again(&mut backoff, error).await?;
@@ -41,6 +52,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             }
             Err(error) => return Err(Error::unavailable(error)),
         };
+        failpoint!("transaction.opened");
         let Ran { value, end } = match AssertUnwindSafe(body.run(&mut conn)).catch_unwind().await {
             Ok(ran) => ran,
             Err(panic) => {
@@ -54,7 +66,10 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
         let keeps_writes = matches!(end, End::Commit(_) | End::Forget);
         let met_another = driver.saw_contention(&mut conn);
         let end = if met_another && !keeps_writes { End::RollBack } else { end };
-        let error = match driver.close(&mut conn, claim, fence, level, end).await {
+        failpoint!("transaction.executed");
+        let closed = driver.close(&mut conn, claim, fence, level, end).await;
+        failpoint!("transaction.closed");
+        let error = match closed {
             Ok(Ended::Done) if met_another && !keeps_writes => diesel::result::Error::RollbackTransaction,
             Ok(Ended::Done) => return Ok(Outcome::Ran(value)),
             Ok(Ended::RolledBack(error)) => {
@@ -67,7 +82,10 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
                 }
                 error
             }
-            Err(error) => error,
+            Err(error) => {
+                commit_unanswered = true;
+                error
+            }
         };
         drop(conn);
         again(&mut backoff, error).await?;

@@ -16,7 +16,8 @@ use diesel::QueryResult;
 use futures_util::future::BoxFuture;
 
 use crate::answer::{Answer, write_headers};
-use crate::claim::{Address, Claim, Claimed, Fence, Row};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
+use crate::lifetime::Term;
 use statement::Bind;
 
 /// How strictly `PostgreSQL` keeps a transaction from others. `SQLite` has one writer at a time and is always
@@ -117,6 +118,63 @@ pub(crate) trait Driver<C>: Send + Sync {
     ) -> BoxFuture<'c, QueryResult<bool>>;
     /// Gives a claim back; false if the fence is not ours any more.
     fn release<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>>;
+    /// Ends a claim without an outcome, to be held; false if the fence is not ours any more.
+    fn hold<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>>;
+    /// Gives a held claim back; false if the fence is not its own any more.
+    fn release_held<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence)
+    -> BoxFuture<'c, QueryResult<bool>>;
+    /// Renews a lease; false if the fence is not ours any more. One that has lapsed, and that nobody took, is revived.
+    fn renew<'c>(
+        &self,
+        conn: &'c mut C,
+        address: &'c Address,
+        fence: Fence,
+        lease: Term,
+    ) -> BoxFuture<'c, QueryResult<bool>>;
+    /// Up to `most` claims whose leases are over and that were never ended.
+    fn unresolved<'c>(
+        &self,
+        conn: &'c mut C,
+        which: Which<'c>,
+        most: i64,
+    ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>>;
+
+    /// The steps that were recorded in this life of a key, in order.
+    fn steps<'c>(
+        &self,
+        conn: &'c mut C,
+        address: &'c Address,
+        fence: Fence,
+    ) -> BoxFuture<'c, QueryResult<Vec<StepRow>>>;
+    /// Renews the lease and records a step, both or neither; false if the fence is not ours any more.
+    fn record_step<'c>(
+        &self,
+        conn: &'c mut C,
+        claim: &'c Claim,
+        fence: Fence,
+        position: i64,
+        step: &'c StepRow,
+    ) -> BoxFuture<'c, QueryResult<bool>>;
+    /// Begins a transaction that holds the lock of the record, and renews its lease. If the fence is not ours any more,
+    /// the transaction is over again, and the answer false.
+    fn begin_step<'c>(
+        &self,
+        conn: &'c mut C,
+        claim: &'c Claim,
+        fence: Fence,
+        isolation: Isolation,
+    ) -> BoxFuture<'c, QueryResult<bool>>;
+    /// Records a step and commits what `begin_step` began, on a connection that was `base` deep before.
+    fn end_step<'c>(
+        &self,
+        conn: &'c mut C,
+        claim: &'c Claim,
+        fence: Fence,
+        position: i64,
+        step: &'c StepRow,
+        base: u32,
+    ) -> BoxFuture<'c, QueryResult<Ended>>;
+
     /// Deletes up to `batch` expired records; says how many.
     fn sweep<'c>(&self, conn: &'c mut C, batch: i64) -> BoxFuture<'c, QueryResult<usize>>;
 
@@ -150,6 +208,40 @@ pub(crate) trait Driver<C>: Send + Sync {
     fn migrate(&self, conn: crate::pool::Pooled<C>) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
 
+/// Which unresolved claims are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which<'a> {
+    /// Those of a namespace that wait for somebody's decision.
+    Held { namespace: &'a str },
+    /// The one of this address, if it waits for somebody's decision.
+    HeldAt(&'a Address),
+    /// Those of an operation that may be taken over, and whose arguments are kept.
+    Resumable { namespace: &'a str, operation: &'a str },
+}
+
+impl Which<'_> {
+    fn namespace(&self) -> &str {
+        match self {
+            Self::Held { namespace } | Self::Resumable { namespace, .. } => namespace,
+            Self::HeldAt(address) => &address.namespace,
+        }
+    }
+
+    /// Binds 1 to 4, whatever the statement uses of them, and 5 the most rows.
+    fn binds(&self, most: i64) -> Vec<Bind> {
+        let mut binds = match self {
+            Self::Held { namespace } => vec![Bind::Text((*namespace).to_owned())],
+            Self::Resumable { namespace, operation } => {
+                vec![Bind::Text((*namespace).to_owned()), Bind::Text((*operation).to_owned())]
+            }
+            Self::HeldAt(address) => address_binds(address),
+        };
+        binds.resize(4, Bind::NoInt);
+        binds.push(Bind::Int(most));
+        binds
+    }
+}
+
 /// The driver of a connection type, as [`Connection`](crate::Connection) hands it over.
 pub struct DriverOf<C: 'static>(pub(crate) &'static dyn Driver<C>);
 
@@ -177,17 +269,18 @@ fn address_binds(address: &Address) -> Vec<Bind> {
     [namespace, operation, scope, &key.as_str().to_owned()].map(|text| Bind::Text(text.clone())).into()
 }
 
-/// Binds 1 to 10 of the upsert.
+/// Binds 1 to 11 of the upsert.
 fn claim_binds(claim: &Claim, owner: uuid::Uuid) -> Vec<Bind> {
-    let Claim { address, fingerprint, ttl, lease, max_attempts } = claim;
+    let Claim { address, fingerprint, ttl, lease, hold, max_attempts, arguments } = claim;
     let mut binds = address_binds(address);
     binds.extend([
         Bind::Bytes(bytes::Bytes::copy_from_slice(fingerprint.as_bytes())),
         Bind::Bytes(bytes::Bytes::copy_from_slice(owner.as_bytes())),
         Bind::Int(lease.millis()),
         Bind::Int(ttl.millis()),
-        Bind::Int(i64::from(*max_attempts == 1)),
+        Bind::Int(i64::from(*hold || *max_attempts == 1)),
         Bind::Int(*max_attempts),
+        arguments.clone().map_or(Bind::NoBytes, Bind::Bytes),
     ]);
     binds
 }
@@ -196,6 +289,18 @@ fn claim_binds(claim: &Claim, owner: uuid::Uuid) -> Vec<Bind> {
 fn fence_binds(address: &Address, fence: Fence) -> Vec<Bind> {
     let mut binds = address_binds(address);
     binds.extend([Bind::Bytes(bytes::Bytes::copy_from_slice(fence.owner.as_bytes())), Bind::Int(fence.token)]);
+    binds
+}
+
+/// Binds 1 to 8 of a step's record.
+fn step_binds(address: &Address, fence: Fence, position: i64, step: &StepRow) -> Vec<Bind> {
+    let mut binds = address_binds(address);
+    binds.extend([
+        Bind::Int(fence.generation),
+        Bind::Int(position),
+        Bind::Text(step.name.clone()),
+        Bind::Bytes(step.value.clone()),
+    ]);
     binds
 }
 

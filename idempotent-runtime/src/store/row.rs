@@ -1,11 +1,13 @@
 //! Rows as the statements return them, the same on every database.
 
-use diesel::sql_types::{BigInt, Binary, Nullable};
+use diesel::sql_types::{BigInt, Binary, Nullable, Text};
 use http::StatusCode;
+use uuid::Uuid;
 
 use crate::answer::{Answer, read_headers};
-use crate::claim::Row;
+use crate::claim::{Address, Fence, Row, StepRow, Unresolved};
 use crate::fingerprint::Fingerprint;
+use crate::key::Key;
 use crate::record::{Record, State};
 
 /// The types of a [`LookRow`], in the order of [`super::sql::COLUMNS`].
@@ -19,6 +21,8 @@ pub(crate) type ClaimSql = (
     BigInt,
     BigInt,
     BigInt,
+    BigInt,
+    BigInt,
     Nullable<Binary>,
     Nullable<BigInt>,
     Nullable<BigInt>,
@@ -28,11 +32,13 @@ pub(crate) type ClaimSql = (
     Nullable<Binary>,
     Nullable<Binary>,
 );
-/// kind, token, then a [`LookRow`] whose columns are NULL unless the kind is [`FOUND`].
+/// kind, token, generation, attempts, then a [`LookRow`] whose columns are NULL unless the kind is [`FOUND`].
 pub(crate) type ClaimRow = (
     i64,
     i64,
     i64,
+    i64,
+    i64,
     Option<Vec<u8>>,
     Option<i64>,
     Option<i64>,
@@ -42,6 +48,14 @@ pub(crate) type ClaimRow = (
     Option<Vec<u8>>,
     Option<Vec<u8>>,
 );
+/// The types of token, generation and attempts.
+pub(crate) type WonSql = (BigInt, BigInt, BigInt);
+/// The types of a [`StepRow`].
+pub(crate) type StepSql = (Text, Binary);
+/// The types of an [`UnresolvedRow`].
+pub(crate) type UnresolvedSql = (Text, Text, Text, Binary, BigInt, BigInt, BigInt, BigInt, Nullable<Binary>);
+/// operation, scope, key, owner, token, generation, attempts, creation, arguments.
+pub(crate) type UnresolvedRow = (String, String, String, Vec<u8>, i64, i64, i64, i64, Option<Vec<u8>>);
 
 /// A [`ClaimRow`]: there was a row, and it may not be claimed.
 pub(crate) const FOUND: i64 = 0;
@@ -83,6 +97,22 @@ pub(crate) fn read_look(row: LookRow) -> Row {
 
 /// Reads the row of a [`FOUND`] claim; `None` for one that carries none.
 pub(crate) fn read_found(row: ClaimRow) -> Option<Row> {
-    let (_, _, now, fingerprint, state, held, lease_until, expires_at, status, headers, body) = row;
+    let (_, _, _, _, now, fingerprint, state, held, lease_until, expires_at, status, headers, body) = row;
     Some(read_look((now, fingerprint?, state?, held?, lease_until?, expires_at?, status, headers, body)))
+}
+
+/// Reads a recorded step.
+pub(crate) fn read_step((name, value): (String, Vec<u8>)) -> StepRow {
+    StepRow { name, value: value.into() }
+}
+
+/// Reads an unresolved claim; `None` if somebody else wrote it.
+pub(crate) fn read_unresolved(namespace: &str, row: UnresolvedRow) -> Option<Unresolved> {
+    let (operation, scope, key, owner, token, generation, attempt, created_at, arguments) = row;
+    Some(Unresolved {
+        address: Address { namespace: namespace.to_owned(), operation, scope, key: Key::of_stored(key) },
+        fence: Fence { owner: Uuid::from_slice(&owner).ok()?, token, generation, attempt },
+        created_at,
+        arguments: arguments.map(Into::into),
+    })
 }

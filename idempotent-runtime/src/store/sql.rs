@@ -40,35 +40,35 @@ macro_rules! claimable {
 }
 
 /// The insertion of a claim, or its taking over: binds 1 to 4 the address, 5 fingerprint, 6 owner, 7 lease, 8 ttl,
-/// 9 whether the first attempt is the last, 10 the most attempts (0 = no limit).
+/// 9 whether an abandoned first attempt is held, 10 the most attempts (0 = no limit), 11 the arguments to keep.
+///
+/// An expired record begins a new life: its attempts count from 1, and its recorded steps are not those of the next.
 macro_rules! upsert_claim {
     ($from:literal) => {
         concat!(
             "INSERT INTO idempotency_keys AS t (namespace, operation, scope, key, fingerprint, state, held, owner, ",
-            "token, attempts, lease_until, created_at, expires_at) ",
-            "SELECT ?1, ?2, ?3, ?4, ?5, 0, ?9, ?6, 1, 1, clock.now + ?7, clock.now, clock.now + ?8 FROM ",
+            "token, attempts, generation, lease_until, created_at, expires_at, arguments) ",
+            "SELECT ?1, ?2, ?3, ?4, ?5, 0, ?9, ?6, 1, 1, 1, clock.now + ?7, clock.now, clock.now + ?8, ?11 FROM ",
             $from,
             " ON CONFLICT (namespace, operation, scope, key) DO UPDATE SET fingerprint = excluded.fingerprint, ",
             "state = 0, owner = excluded.owner, token = t.token + 1, ",
             "attempts = CASE WHEN t.expires_at <= excluded.created_at THEN 1 ELSE t.attempts + 1 END, ",
-            "held = CASE WHEN t.expires_at <= excluded.created_at THEN excluded.held ",
-            "WHEN ?10 > 0 AND t.attempts + 1 >= ?10 THEN 1 ELSE 0 END, ",
+            "generation = CASE WHEN t.expires_at <= excluded.created_at THEN t.generation + 1 ELSE t.generation END, ",
+            "held = CASE WHEN t.expires_at > excluded.created_at AND ?10 > 0 AND t.attempts + 1 >= ?10 THEN 1 ",
+            "ELSE excluded.held END, ",
             "lease_until = excluded.lease_until, created_at = excluded.created_at, expires_at = excluded.expires_at, ",
-            "status = NULL, headers = NULL, body = NULL WHERE ",
+            "arguments = excluded.arguments, status = NULL, headers = NULL, body = NULL WHERE ",
             $crate::store::sql::claimable!("excluded.created_at", "excluded.fingerprint"),
-            " RETURNING token"
+            " RETURNING token, generation, attempts"
         )
     };
 }
 
-/// The statement that ends a claim under its fence: binds 1 to 4 the address, 5 owner, 6 token.
+/// A statement under a claim's fence: binds 1 to 4 the address, 5 owner, 6 token.
 macro_rules! fenced {
-    ($set:literal) => {
+    ($($set:literal),+) => {
         concat!(
-            "UPDATE idempotency_keys AS t SET ",
-            $set,
-            " WHERE ",
-            $crate::store::sql::addressed!(),
+            "UPDATE idempotency_keys AS t SET ", $($set,)+ " WHERE ", $crate::store::sql::addressed!(),
             " AND t.owner = ?5 AND t.token = ?6 AND t.state = 0"
         )
     };
@@ -78,6 +78,34 @@ macro_rules! fenced {
 pub(super) const COMPLETE: &str = fenced!("state = 1, status = ?7, headers = ?8, body = ?9");
 /// Gives a claim back. The row stays until the sweep, so that its fences never repeat.
 pub(super) const RELEASE: &str = fenced!("state = 2");
+/// Ends a claim without an outcome: it is held from now on.
+pub(super) const HOLD: &str = fenced!("held = 1, lease_until = 0");
+/// Gives a held claim back, with all its attempts.
+pub(super) const RELEASE_HELD: &str = fenced!("state = 2, held = 0, attempts = 0");
+
+/// The recorded steps of one life of a key: binds 1 to 4 the address, 5 the generation.
+pub(super) const STEPS: &str = concat!(
+    "SELECT t.name, t.value FROM idempotency_steps AS t WHERE ",
+    addressed!(),
+    " AND t.generation = ?5 ORDER BY t.position"
+);
+/// Records a step: binds 1 to 4 the address, 5 generation, 6 position, 7 name, 8 value.
+pub(super) const RECORD_STEP: &str = "INSERT INTO idempotency_steps (namespace, operation, scope, key, generation, position, name, value) \
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+
+/// Claims that are over and were never ended: binds 1 to 4 what the condition uses of an address, 5 the most rows.
+macro_rules! unresolved {
+    ($now:literal, $which:literal) => {
+        concat!(
+            "SELECT t.operation, t.scope, t.key, t.owner, t.token, t.generation, t.attempts, t.created_at, ",
+            "t.arguments FROM idempotency_keys AS t WHERE t.state = 0 AND t.lease_until <= ",
+            $now,
+            " AND ",
+            $which,
+            " ORDER BY t.created_at LIMIT ?5"
+        )
+    };
+}
 
 /// What a sweep may delete: never a claim that may still run, never a held one.
 macro_rules! sweepable {
@@ -86,4 +114,4 @@ macro_rules! sweepable {
     };
 }
 
-pub(super) use {addressed, claimable, columns, sweepable, upsert_claim};
+pub(super) use {addressed, claimable, columns, fenced, sweepable, unresolved, upsert_claim};

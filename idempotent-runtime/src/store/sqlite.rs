@@ -2,7 +2,6 @@
 
 use diesel::connection::{AnsiTransactionManager, SimpleConnection, TransactionManager};
 use diesel::migration::MigrationConnection;
-use diesel::sql_types::BigInt;
 use diesel::sqlite::{Sqlite, SqliteConnection};
 use diesel::{OptionalExtension, QueryResult, RunQueryDsl};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
@@ -10,11 +9,15 @@ use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
-use super::row::{LookRow, LookSql, read_look};
+use super::row::{LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WonSql};
+use super::row::{read_look, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
-use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored, unbalanced};
+use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
 use super::{address_binds, claim_binds, fence_binds, sql, stored_binds};
-use crate::claim::{Address, Claim, Claimed, Fence, Row, UNSEEN};
+use super::{step_binds, unbalanced};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
+use crate::failpoint::failpoint;
+use crate::lifetime::Term;
 use crate::pool::Pooled;
 
 type Async = SyncConnectionWrapper<SqliteConnection>;
@@ -44,6 +47,18 @@ const SWEEP: &str = concat!(
     "DELETE FROM idempotency_keys WHERE rowid IN (SELECT t.rowid FROM idempotency_keys AS t WHERE ",
     sql::sweepable!("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"),
     " ORDER BY t.expires_at LIMIT ?1)"
+);
+
+const RENEW: &str = sql::fenced!("lease_until = ?7 + ", "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)");
+const HELD: &str =
+    sql::unresolved!("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)", "t.namespace = ?1 AND t.held = 1");
+const HELD_AT: &str = sql::unresolved!(
+    "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+    "t.namespace = ?1 AND t.operation = ?2 AND t.scope = ?3 AND t.key = ?4 AND t.held = 1"
+);
+const RESUMABLE: &str = sql::unresolved!(
+    "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+    "t.held = 0 AND t.arguments IS NOT NULL"
 );
 
 dialect!(Sqlite);
@@ -90,7 +105,132 @@ impl Driver<Async> for Blocking {
 
     fn release<'c>(&self, conn: &'c mut Async, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>> {
         let address = address.clone();
-        conn.spawn_blocking(move |conn| write(conn, |conn| release(conn, &address, fence)))
+        conn.spawn_blocking(move |conn| write(conn, |conn| fenced(conn, sql::RELEASE, &address, fence)))
+    }
+
+    fn hold<'c>(&self, conn: &'c mut Async, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>> {
+        let address = address.clone();
+        conn.spawn_blocking(move |conn| write(conn, |conn| fenced(conn, sql::HOLD, &address, fence)))
+    }
+
+    fn release_held<'c>(
+        &self,
+        conn: &'c mut Async,
+        address: &'c Address,
+        fence: Fence,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        let address = address.clone();
+        conn.spawn_blocking(move |conn| write(conn, |conn| fenced(conn, sql::RELEASE_HELD, &address, fence)))
+    }
+
+    fn renew<'c>(
+        &self,
+        conn: &'c mut Async,
+        address: &'c Address,
+        fence: Fence,
+        lease: Term,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        let address = address.clone();
+        conn.spawn_blocking(move |conn| write(conn, |conn| renew(conn, &address, fence, lease)))
+    }
+
+    fn unresolved<'c>(
+        &self,
+        conn: &'c mut Async,
+        which: Which<'c>,
+        most: i64,
+    ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>> {
+        let text = match which {
+            Which::Held { .. } => HELD,
+            Which::HeldAt(_) => HELD_AT,
+            Which::Resumable { .. } => RESUMABLE,
+        };
+        let (namespace, binds) = (which.namespace().to_owned(), which.binds(most));
+        conn.spawn_blocking(move |conn| {
+            conn.batch_execute(PATIENCE)?;
+            let rows = Statement::<UnresolvedSql>::new(text, binds).load::<UnresolvedRow>(conn)?;
+            Ok(rows.into_iter().filter_map(|row| read_unresolved(&namespace, row)).collect())
+        })
+    }
+
+    fn steps<'c>(
+        &self,
+        conn: &'c mut Async,
+        address: &'c Address,
+        fence: Fence,
+    ) -> BoxFuture<'c, QueryResult<Vec<StepRow>>> {
+        let mut binds = address_binds(address);
+        binds.push(Bind::Int(fence.generation));
+        conn.spawn_blocking(move |conn| {
+            conn.batch_execute(PATIENCE)?;
+            let rows = Statement::<StepSql>::new(sql::STEPS, binds).load::<(String, Vec<u8>)>(conn)?;
+            Ok(rows.into_iter().map(read_step).collect())
+        })
+    }
+
+    fn record_step<'c>(
+        &self,
+        conn: &'c mut Async,
+        claim: &'c Claim,
+        fence: Fence,
+        position: i64,
+        step: &'c StepRow,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        let (address, lease) = (claim.address.clone(), claim.lease);
+        let step = Statement::<()>::new(sql::RECORD_STEP, step_binds(&address, fence, position, step));
+        conn.spawn_blocking(move |conn| {
+            write(conn, |conn| {
+                let ours = renew(conn, &address, fence, lease)?;
+                if ours {
+                    step.execute(conn)?;
+                }
+                Ok(ours)
+            })
+        })
+    }
+
+    fn begin_step<'c>(
+        &self,
+        conn: &'c mut Async,
+        claim: &'c Claim,
+        fence: Fence,
+        _: Isolation,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        let (address, lease) = (claim.address.clone(), claim.lease);
+        conn.spawn_blocking(move |conn| {
+            conn.batch_execute(PATIENCE)?;
+            begin_write(conn)?;
+            let ours = renew(conn, &address, fence, lease);
+            if !matches!(ours, Ok(true)) {
+                roll_back(conn)?;
+            }
+            ours
+        })
+    }
+
+    fn end_step<'c>(
+        &self,
+        conn: &'c mut Async,
+        claim: &'c Claim,
+        fence: Fence,
+        position: i64,
+        step: &'c StepRow,
+        base: u32,
+    ) -> BoxFuture<'c, QueryResult<Ended>> {
+        let step = Statement::<()>::new(sql::RECORD_STEP, step_binds(&claim.address, fence, position, step));
+        conn.spawn_blocking(move |conn| {
+            if depth(conn)? != base + 1 {
+                roll_back_to(conn, base)?;
+                return Ok(Ended::RolledBack(unbalanced()));
+            }
+            match step.execute(conn).and_then(|_| commit(conn)) {
+                Ok(()) => Ok(Ended::Done),
+                Err(error) => {
+                    roll_back_to(conn, base)?;
+                    Ok(Ended::RolledBack(error))
+                }
+            }
+        })
     }
 
     fn sweep<'c>(&self, conn: &'c mut Async, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
@@ -193,8 +333,12 @@ fn open(conn: &mut SqliteConnection, claim: &Claim, opening: Opening) -> QueryRe
             }
         }
         begin_write(conn)?;
+        failpoint!("sqlite.begun");
         match upsert(conn, claim) {
-            Ok(Some(fence)) => return Ok(Claimed::Won(fence)),
+            Ok(Some(fence)) => {
+                failpoint!("sqlite.claimed");
+                return Ok(Claimed::Won(fence));
+            }
             Ok(None) => {
                 let row = look(conn, &claim.address);
                 roll_back(conn)?;
@@ -234,14 +378,18 @@ fn finish(conn: &mut SqliteConnection, address: &Address, fence: Fence, level: L
         End::Commit(_) | End::Forget if under_savepoint => commit(conn)?,
         End::Undo(_) | End::Commit(_) | End::Forget => {}
     }
+    failpoint!("sqlite.undone");
     let written = match end {
         End::Commit(stored) | End::Undo(stored) => complete(conn, address, fence, stored)?,
-        End::Forget | End::RollBack => release(conn, address, fence)?,
+        End::Forget | End::RollBack => fenced(conn, sql::RELEASE, address, fence)?,
     };
     if !written {
         return Err(diesel::result::Error::NotFound);
     }
-    commit(conn)
+    failpoint!("sqlite.completed");
+    commit(conn)?;
+    failpoint!("sqlite.committed");
+    Ok(())
 }
 
 fn look(conn: &mut SqliteConnection, address: &Address) -> QueryResult<Option<Row>> {
@@ -252,8 +400,9 @@ fn look(conn: &mut SqliteConnection, address: &Address) -> QueryResult<Option<Ro
 /// Writes the claim; `None` if the row may not be claimed.
 fn upsert(conn: &mut SqliteConnection, claim: &Claim) -> QueryResult<Option<Fence>> {
     let owner = Uuid::new_v4();
-    let token = Statement::<BigInt>::new(CLAIM, claim_binds(claim, owner)).get_result::<i64>(conn).optional()?;
-    Ok(token.map(|token| Fence { owner, token }))
+    let won =
+        Statement::<WonSql>::new(CLAIM, claim_binds(claim, owner)).get_result::<(i64, i64, i64)>(conn).optional()?;
+    Ok(won.map(|(token, generation, attempt)| Fence { owner, token, generation, attempt }))
 }
 
 fn complete(conn: &mut SqliteConnection, address: &Address, fence: Fence, stored: &Stored) -> QueryResult<bool> {
@@ -262,8 +411,15 @@ fn complete(conn: &mut SqliteConnection, address: &Address, fence: Fence, stored
     Ok(Statement::<()>::new(sql::COMPLETE, binds).execute(conn)? == 1)
 }
 
-fn release(conn: &mut SqliteConnection, address: &Address, fence: Fence) -> QueryResult<bool> {
-    Ok(Statement::<()>::new(sql::RELEASE, fence_binds(address, fence)).execute(conn)? == 1)
+/// Runs a statement that needs nothing but the fence; false if that is not ours any more.
+fn fenced(conn: &mut SqliteConnection, text: &'static str, address: &Address, fence: Fence) -> QueryResult<bool> {
+    Ok(Statement::<()>::new(text, fence_binds(address, fence)).execute(conn)? == 1)
+}
+
+fn renew(conn: &mut SqliteConnection, address: &Address, fence: Fence, lease: Term) -> QueryResult<bool> {
+    let mut binds = fence_binds(address, fence);
+    binds.push(Bind::Int(lease.millis()));
+    Ok(Statement::<()>::new(RENEW, binds).execute(conn)? == 1)
 }
 
 /// Runs one writing statement in a transaction that waits for other writers.

@@ -1,1 +1,2 @@
+DROP TABLE IF EXISTS idempotency_steps;
 DROP TABLE IF EXISTS idempotency_keys;

@@ -15,15 +15,17 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
-use texts::{CLAIM, COMPLETE_NEW, LOOK, SWEEP, begin_sql};
+use texts::{CLAIM, COMPLETE_NEW, HELD, HELD_AT, LOOK, RENEW, RENEW_AND_RECORD, RESUMABLE, SWEEP, begin_sql};
 
 use super::fault::{Fault, classify};
-use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, WON, read_found, read_look};
+use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WON};
+use super::row::{read_found, read_look, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
-use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored};
-use super::{address_binds, claim_binds, depth, fence_binds, sql, stored_binds, unbalanced};
-use crate::claim::{Address, Claim, Claimed, Fence, Row, UNSEEN};
+use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
+use super::{address_binds, claim_binds, depth, fence_binds, sql, step_binds, stored_binds, unbalanced};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
+use crate::lifetime::Term;
 use crate::pool::Pooled;
 
 type Manager = AnsiTransactionManager;
@@ -65,7 +67,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
     ) -> BoxFuture<'c, QueryResult<bool>> {
         let mut binds = fence_binds(address, fence);
         binds.extend(stored_binds(stored));
-        async move { Ok(Statement::<()>::new(sql::COMPLETE, binds).execute(conn).await? == 1) }.boxed()
+        fenced(conn, sql::COMPLETE, binds).boxed()
     }
 
     fn release<'c>(
@@ -74,8 +76,131 @@ impl Driver<AsyncPgConnection> for Pipelining {
         address: &'c Address,
         fence: Fence,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        let binds = fence_binds(address, fence);
-        async move { Ok(Statement::<()>::new(sql::RELEASE, binds).execute(conn).await? == 1) }.boxed()
+        fenced(conn, sql::RELEASE, fence_binds(address, fence)).boxed()
+    }
+
+    fn hold<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        address: &'c Address,
+        fence: Fence,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        fenced(conn, sql::HOLD, fence_binds(address, fence)).boxed()
+    }
+
+    fn release_held<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        address: &'c Address,
+        fence: Fence,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        fenced(conn, sql::RELEASE_HELD, fence_binds(address, fence)).boxed()
+    }
+
+    fn renew<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        address: &'c Address,
+        fence: Fence,
+        lease: Term,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        fenced(conn, RENEW, renew_binds(address, fence, lease)).boxed()
+    }
+
+    fn unresolved<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        which: Which<'c>,
+        most: i64,
+    ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>> {
+        async move {
+            let text = match which {
+                Which::Held { .. } => HELD,
+                Which::HeldAt(_) => HELD_AT,
+                Which::Resumable { .. } => RESUMABLE,
+            };
+            let rows = Statement::<UnresolvedSql>::new(text, which.binds(most)).load::<UnresolvedRow>(conn).await?;
+            Ok(rows.into_iter().filter_map(|row| read_unresolved(which.namespace(), row)).collect())
+        }
+        .boxed()
+    }
+
+    fn steps<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        address: &'c Address,
+        fence: Fence,
+    ) -> BoxFuture<'c, QueryResult<Vec<StepRow>>> {
+        async move {
+            let mut binds = address_binds(address);
+            binds.push(Bind::Int(fence.generation));
+            let rows = Statement::<StepSql>::new(sql::STEPS, binds).load::<(String, Vec<u8>)>(conn).await?;
+            Ok(rows.into_iter().map(read_step).collect())
+        }
+        .boxed()
+    }
+
+    fn record_step<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        claim: &'c Claim,
+        fence: Fence,
+        position: i64,
+        step: &'c StepRow,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        let mut binds = renew_binds(&claim.address, fence, claim.lease);
+        binds.extend(step_binds(&claim.address, fence, position, step).split_off(4));
+        fenced(conn, RENEW_AND_RECORD, binds).boxed()
+    }
+
+    fn begin_step<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        claim: &'c Claim,
+        fence: Fence,
+        isolation: Isolation,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        async move {
+            watch(conn);
+            begin(conn, isolation).await?;
+            let ours = fenced(conn, RENEW, renew_binds(&claim.address, fence, claim.lease)).await;
+            if !matches!(ours, Ok(true)) {
+                Manager::rollback_transaction(conn).await?;
+            }
+            ours
+        }
+        .boxed()
+    }
+
+    fn end_step<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        claim: &'c Claim,
+        fence: Fence,
+        position: i64,
+        step: &'c StepRow,
+        base: u32,
+    ) -> BoxFuture<'c, QueryResult<Ended>> {
+        async move {
+            if depth(conn)? != base + 1 {
+                roll_back_to(conn, base).await?;
+                return Ok(Ended::RolledBack(unbalanced()));
+            }
+            let binds = step_binds(&claim.address, fence, position, step);
+            let ended = match Statement::<()>::new(sql::RECORD_STEP, binds).execute(conn).await {
+                Ok(_) => Manager::commit_transaction(conn).await,
+                Err(error) => Err(error),
+            };
+            match ended {
+                Ok(()) => Ok(Ended::Done),
+                Err(error) if classify(&error) == Fault::Unavailable => Err(error),
+                Err(error) => {
+                    roll_back_to(conn, base).await?;
+                    Ok(Ended::RolledBack(error))
+                }
+            }
+        }
+        .boxed()
     }
 
     fn sweep<'c>(&self, conn: &'c mut AsyncPgConnection, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
@@ -194,6 +319,17 @@ fn watch(conn: &mut AsyncPgConnection) {
     }
 }
 
+/// Runs a statement under the fence; false if that is not ours any more.
+async fn fenced(conn: &mut AsyncPgConnection, text: &'static str, binds: Vec<Bind>) -> QueryResult<bool> {
+    Ok(Statement::<()>::new(text, binds).execute(conn).await? == 1)
+}
+
+fn renew_binds(address: &Address, fence: Fence, lease: Term) -> Vec<Bind> {
+    let mut binds = fence_binds(address, fence);
+    binds.push(Bind::Int(lease.millis()));
+    binds
+}
+
 async fn claim_alone(conn: &mut AsyncPgConnection, claim: &Claim) -> QueryResult<Claimed> {
     for _ in 0..TRIES {
         let owner = Uuid::new_v4();
@@ -202,7 +338,7 @@ async fn claim_alone(conn: &mut AsyncPgConnection, claim: &Claim) -> QueryResult
         let rows = Statement::<ClaimSql>::new(CLAIM, binds).load::<ClaimRow>(conn).await?;
         let Some(row) = rows.into_iter().next() else { continue };
         match row.0 {
-            WON => return Ok(Claimed::Won(Fence { owner, token: row.1 })),
+            WON => return Ok(Claimed::Won(Fence { owner, token: row.1, generation: row.2, attempt: row.3 })),
             FOUND => {
                 if let Some(settled) = read_found(row).and_then(|row| row.settle(claim.fingerprint)) {
                     return Ok(settled);
@@ -225,7 +361,8 @@ fn judge(claim: &Claim, free: bool, row: Option<Row>) -> Claimed {
     match row.and_then(|row| row.settle(claim.fingerprint)) {
         Some(settled) => settled,
         None if !free => Claimed::Refused(UNSEEN),
-        None => Claimed::Won(Fence { owner: Uuid::new_v4(), token: 0 }),
+        // The row is written at the end, and finds its own token.
+        None => Claimed::Won(Fence { owner: Uuid::new_v4(), token: 0, generation: 0, attempt: 1 }),
     }
 }
 

@@ -11,6 +11,7 @@ use futures_util::{join, try_join};
 use super::texts::{COMMIT, LOCK, LOOK, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, begin_sql};
 use super::{Manager, complete_new, judge};
 use crate::claim::{Claim, Claimed, Fence};
+use crate::failpoint::failpoint;
 use crate::store::row::{LookRow, LookSql, read_look};
 use crate::store::statement::{Bind, Statement};
 use crate::store::{End, Isolation, address_binds};
@@ -28,6 +29,7 @@ pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, isolation:
         Statement::<LookSql>::new(LOOK, address_binds(&claim.address)).get_result::<LookRow>(&mut third),
         Statement::<()>::new(SAVEPOINT, vec![]).execute(&mut fourth),
     );
+    failpoint!("postgres.begun");
     begun?;
     // Known to the transaction manager before any code of the user runs: its own transactions must be savepoints.
     set_depth(conn, 1);
@@ -35,6 +37,7 @@ pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, isolation:
     match (judged, saved) {
         (Ok(Claimed::Won(fence)), Ok(_)) => {
             set_depth(conn, 2);
+            failpoint!("postgres.opened");
             Ok(Claimed::Won(fence))
         }
         (judged, saved) => {
@@ -53,6 +56,7 @@ pub(super) async fn close(conn: &mut AsyncPgConnection, claim: &Claim, fence: Fe
     let shared = &*conn;
     let (mut undo, mut complete, mut commit) = (shared, shared, shared);
     let commit = Statement::<()>::new(COMMIT, vec![]).execute(&mut commit);
+    failpoint!("postgres.ending");
     let sent = match end {
         End::Commit(stored) => try_join!(complete_new(claim, fence, &stored).execute(&mut complete), commit).map(drop),
         End::Undo(stored) => {
@@ -61,6 +65,7 @@ pub(super) async fn close(conn: &mut AsyncPgConnection, claim: &Claim, fence: Fe
         }
         End::Forget | End::RollBack => commit.await.map(drop),
     };
+    failpoint!("postgres.committed");
     match sent {
         Ok(()) => set_depth(conn, 0),
         Err(_) => set_depth(conn, 1),

@@ -16,7 +16,7 @@ pub(super) const LOOK: &str = concat!(
 );
 
 /// Look, lock and claim in one statement: what may not be claimed is found and not touched; what nobody holds open is
-/// claimed. Bind 11 is the lock. No row at all says that the look was overtaken.
+/// claimed. Bind 12 is the lock. No row at all says that the look was overtaken.
 pub(super) const CLAIM: &str = concat!(
     "WITH ",
     clock!(),
@@ -28,14 +28,14 @@ pub(super) const CLAIM: &str = concat!(
     " AND NOT ",
     sql::claimable!("clock.now", "?5"),
     "), ",
-    "gate AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(?11) AS free WHERE NOT EXISTS (SELECT FROM found)), ",
+    "gate AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(?12) AS free WHERE NOT EXISTS (SELECT FROM found)), ",
     "won AS (",
     sql::upsert_claim!("clock, gate WHERE gate.free"),
     ") ",
-    "SELECT 1::bigint, token, 0::bigint, NULL::bytea, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, ",
+    "SELECT 1::bigint, token, generation, attempts, 0::bigint, NULL::bytea, NULL::bigint, NULL::bigint, NULL::bigint, NULL::bigint, ",
     "NULL::bigint, NULL::bytea, NULL::bytea FROM won ",
-    "UNION ALL SELECT 0, 0, found.* FROM found ",
-    "UNION ALL SELECT 2, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM gate WHERE NOT gate.free"
+    "UNION ALL SELECT 0, 0, 0, 0, found.* FROM found ",
+    "UNION ALL SELECT 2, 0, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL FROM gate WHERE NOT gate.free"
 );
 
 pub(super) const LOCK: &str = "SELECT pg_try_advisory_xact_lock(?1)";
@@ -54,11 +54,35 @@ pub(super) const COMPLETE_NEW: &str = concat!(
     "state, held, owner, token, attempts, lease_until, created_at, expires_at, status, headers, body) ",
     "SELECT ?1, ?2, ?3, ?4, ?5, 1, 0, ?6, 1, 1, clock.now + ?7, clock.now, clock.now + ?8, ?9, ?10, ?11 FROM clock ",
     "ON CONFLICT (namespace, operation, scope, key) DO UPDATE SET fingerprint = excluded.fingerprint, state = 1, ",
-    "held = 0, owner = excluded.owner, token = t.token + 1, attempts = 1, lease_until = excluded.lease_until, ",
+    "held = 0, owner = excluded.owner, token = t.token + 1, attempts = 1, generation = t.generation + 1, lease_until = excluded.lease_until, ",
     "created_at = excluded.created_at, expires_at = excluded.expires_at, status = excluded.status, ",
     "headers = excluded.headers, body = excluded.body WHERE ",
     sql::claimable!("excluded.created_at", "excluded.fingerprint"),
     " RETURNING 1) SELECT 1 / count(*) FROM won"
+);
+
+pub(super) const RENEW: &str =
+    sql::fenced!("lease_until = ?7 + ", "(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
+
+/// Renews and records in one statement: no step without the fence. Binds 1 to 7 as for a renewal, 8 generation,
+/// 9 position, 10 name, 11 value.
+pub(super) const RENEW_AND_RECORD: &str = concat!(
+    "WITH renewed AS (",
+    sql::fenced!("lease_until = ?7 + ", "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+    " RETURNING 1) INSERT INTO idempotency_steps ",
+    "(namespace, operation, scope, key, generation, position, name, value) ",
+    "SELECT ?1, ?2, ?3, ?4, ?8, ?9, ?10, ?11 FROM renewed"
+);
+
+pub(super) const HELD: &str =
+    sql::unresolved!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", "t.namespace = ?1 AND t.held = 1");
+pub(super) const HELD_AT: &str = sql::unresolved!(
+    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+    "t.namespace = ?1 AND t.operation = ?2 AND t.scope = ?3 AND t.key = ?4 AND t.held = 1"
+);
+pub(super) const RESUMABLE: &str = sql::unresolved!(
+    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+    "t.held = 0 AND t.arguments IS NOT NULL"
 );
 
 pub(super) const SWEEP: &str = concat!(

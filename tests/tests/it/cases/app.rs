@@ -16,12 +16,14 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Request, StatusCode, request::Parts};
-use idempotent_runtime::{Builder, Idempotency, Scope, idempotent};
+use idempotent_runtime::{Builder, Error, Idempotency, Scope, Steps, idempotent};
 use tower::ServiceExt;
 
 use super::database::{Database, Db, SERIAL};
 
 pub(crate) type TxBody = dyn for<'c> Fn(&'c mut Db, Bytes) -> BoxFuture<'c, Response> + Send + Sync;
+pub(crate) type SteppedBody =
+    dyn for<'s> Fn(&'s mut Steps<Db>, Bytes) -> BoxFuture<'s, Result<Response, Error>> + Send + Sync;
 pub(crate) type LeasedBody = dyn Fn(Bytes) -> BoxFuture<'static, Response> + Send + Sync;
 
 /// Both ways to run, for cases that must hold in each.
@@ -36,6 +38,7 @@ pub(crate) struct App {
     pub(crate) runs: Arc<AtomicUsize>,
     tx: Arc<TxBody>,
     leased: Arc<LeasedBody>,
+    stepped: Arc<SteppedBody>,
 }
 
 /// Who asks: the header `x-user`, or everybody.
@@ -60,6 +63,38 @@ async fn transactional(user: User, State(app): State<App>, #[tx] conn: &mut Db, 
 async fn leased(user: User, State(app): State<App>, body: Bytes) -> Response {
     app.runs.fetch_add(1, Ordering::SeqCst);
     (app.leased)(body).await
+}
+
+#[idempotent(key = header, ttl = app.ttl, lease = app.lease, scope = user.0, on_crash = hold, engine = app.engine)]
+async fn held(user: User, State(app): State<App>, body: Bytes) -> Response {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    (app.leased)(body).await
+}
+
+/// An error of ours, as a handler shows it.
+pub(crate) struct Failed(Error);
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self(error)
+    }
+}
+
+impl IntoResponse for Failed {
+    fn into_response(self) -> Response {
+        (StatusCode::INTERNAL_SERVER_ERROR, self.0.code()).into_response()
+    }
+}
+
+#[idempotent(key = header, ttl = app.ttl, lease = app.lease, scope = user.0, max_attempts = 3, engine = app.engine)]
+async fn stepped(
+    user: User,
+    State(app): State<App>,
+    #[steps] steps: &mut Steps<Db>,
+    body: Bytes,
+) -> Result<Response, Failed> {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    Ok((app.stepped)(steps, body).await?)
 }
 
 pub(crate) struct Service {
@@ -131,6 +166,7 @@ impl Service {
             runs: Arc::default(),
             tx: Arc::new(|conn, body| insert_and_answer(conn, body).boxed()),
             leased: Arc::new(|body| async move { (StatusCode::CREATED, body).into_response() }.boxed()),
+            stepped: Arc::new(|_, body| async move { Ok((StatusCode::CREATED, body).into_response()) }.boxed()),
         };
         Self { app, database }
     }
@@ -156,6 +192,14 @@ impl Service {
         self
     }
 
+    pub(crate) fn on_stepped(
+        mut self,
+        body: impl for<'s> Fn(&'s mut Steps<Db>, Bytes) -> BoxFuture<'s, Result<Response, Error>> + Send + Sync + 'static,
+    ) -> Self {
+        self.app.stepped = Arc::new(body);
+        self
+    }
+
     /// Both handlers answer with this, and the transactional one leaves an effect first.
     pub(crate) fn answering(self, answer: impl Fn() -> Response + Clone + Send + Sync + 'static) -> Self {
         let again = answer.clone();
@@ -177,6 +221,8 @@ impl Service {
         Router::new()
             .route("/tx", any(transactional))
             .route("/leased", any(leased))
+            .route("/held", any(held))
+            .route("/stepped", any(stepped))
             .nest("/nested", Router::new().route("/leased", any(leased)))
             .with_state(self.app.clone())
     }
@@ -196,6 +242,17 @@ impl Service {
     /// What the handlers wrote.
     pub(crate) async fn effects(&self) -> Vec<String> {
         effects::table.select(effects::what).order(effects::id).load(&mut self.conn().await).await.unwrap()
+    }
+
+    /// The names of the recorded steps.
+    pub(crate) async fn steps(&self) -> Vec<String> {
+        let steps = idempotency_steps::table.select(idempotency_steps::name).order(idempotency_steps::position);
+        steps.load(&mut self.conn().await).await.unwrap()
+    }
+
+    /// The state of the only record: 0 claimed, 1 completed, 2 released.
+    pub(crate) async fn state(&self) -> i16 {
+        idempotency_keys::table.select(idempotency_keys::state).get_result(&mut self.conn().await).await.unwrap()
     }
 
     /// How many records there are.
@@ -249,6 +306,18 @@ diesel::table! {
 }
 
 diesel::table! {
+    idempotency_steps (namespace, operation, scope, key, generation, position) {
+        namespace -> Text,
+        operation -> Text,
+        scope -> Text,
+        key -> Text,
+        generation -> BigInt,
+        position -> BigInt,
+        name -> Text,
+    }
+}
+
+diesel::table! {
     idempotency_keys (namespace, operation, scope, key) {
         namespace -> Text,
         operation -> Text,
@@ -258,5 +327,7 @@ diesel::table! {
         expires_at -> BigInt,
         lease_until -> BigInt,
         token -> BigInt,
+        held -> SmallInt,
+        state -> SmallInt,
     }
 }

@@ -28,7 +28,7 @@ async fn i07_a_store_that_is_away_means_that_nothing_runs() {
 #[tokio::test(flavor = "multi_thread")]
 async fn i07_missing_tables_mean_that_nothing_runs() {
     let Some(service) = Service::new().await else { return };
-    service.sql("DROP TABLE idempotency_keys").await;
+    service.sql("DROP TABLE idempotency_steps; DROP TABLE idempotency_keys").await;
     for mode in MODES {
         service.post(mode, &key(), "order").await.expect(503, "idempotency_unavailable");
     }
