@@ -122,8 +122,8 @@ fn signals() -> io::Result<impl Future<Output = ()>> {
 }
 
 /// A layer for plain handlers that use the database: runs each request to its end, even if the client hangs up. Handlers
-/// under `#[idempotent]` do so by themselves. A query that is dropped half-way would hand a connection back to the pool
-/// that is still at work.
+/// under `#[idempotent]` do so by themselves. A query of `SQLite` cannot be stopped: dropped half-way it blocks a thread
+/// of the runtime, or panics on a runtime of one thread.
 pub async fn to_the_end(request: Request, next: Next) -> Response {
     match tokio::spawn(next.run(request)).await {
         Ok(response) => response,

@@ -52,7 +52,7 @@ impl Database {
     ///
     /// If `TEST_POSTGRES_URL` has no path.
     #[must_use]
-    pub fn url(&self) -> String {
+    pub fn location(&self) -> String {
         let (base, _) = self.server.rsplit_once('/').expect("a URL such as postgres://user@host:port/postgres");
         format!("{base}/{}", self.name)
     }
@@ -70,18 +70,7 @@ impl Database {
     /// If the pool cannot be built.
     #[must_use]
     pub fn pool_with(&self, size: usize, prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> Pool<Db> {
-        let mut config = ManagerConfig::default();
-        config.custom_setup = Box::new(move |url| {
-            let (url, prepare) = (url.to_owned(), prepare.clone());
-            async move {
-                let mut conn = AsyncPgConnection::establish(&url).await?;
-                prepare(&mut conn);
-                Ok(conn)
-            }
-            .boxed()
-        });
-        let manager = AsyncDieselConnectionManager::new_with_config(self.url(), config);
-        Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+        pool_at(&self.location(), size, prepare)
     }
 
     /// A pool of bb8.
@@ -90,7 +79,7 @@ impl Database {
     ///
     /// If the pool cannot be built.
     pub async fn bb8(&self) -> diesel_async::pooled_connection::bb8::Pool<Db> {
-        let manager = AsyncDieselConnectionManager::new(self.url());
+        let manager = AsyncDieselConnectionManager::new(self.location());
         diesel_async::pooled_connection::bb8::Pool::builder().build(manager).await.expect("the pool can be built")
     }
 
@@ -104,6 +93,27 @@ impl Database {
         let manager = AsyncDieselConnectionManager::new("postgres://nobody@127.0.0.1:1/nothing");
         Pool::builder(manager).max_size(1).build().expect("the pool can be built")
     }
+}
+
+/// A pool over the database of a URL.
+///
+/// # Panics
+///
+/// If the pool cannot be built.
+#[must_use]
+pub fn pool_at(url: &str, size: usize, prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> Pool<Db> {
+    let mut config = ManagerConfig::default();
+    config.custom_setup = Box::new(move |url| {
+        let (url, prepare) = (url.to_owned(), prepare.clone());
+        async move {
+            let mut conn = AsyncPgConnection::establish(&url).await?;
+            prepare(&mut conn);
+            Ok(conn)
+        }
+        .boxed()
+    });
+    let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+    Pool::builder(manager).max_size(size).build().expect("the pool can be built")
 }
 
 impl Drop for Database {

@@ -61,22 +61,13 @@ impl Database {
     /// If the pool cannot be built.
     #[must_use]
     pub fn pool_with(&self, size: usize, prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> Pool<Db> {
-        let mut config = ManagerConfig::default();
-        config.custom_setup = Box::new(move |path| {
-            let (path, prepare) = (path.to_owned(), prepare.clone());
-            async move {
-                let mut conn = SqliteConnection::establish(&path)?;
-                conn.batch_execute("PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL;")
-                    .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
-                let mut conn = SyncConnectionWrapper::new(conn);
-                prepare(&mut conn);
-                Ok(conn)
-            }
-            .boxed()
-        });
-        let path = self.folder.join("test.db");
-        let manager = AsyncDieselConnectionManager::new_with_config(path.to_string_lossy(), config);
-        Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+        pool_at(&self.location(), size, prepare)
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn location(&self) -> String {
+        self.folder.join("test.db").to_string_lossy().into_owned()
     }
 
     /// A pool of bb8.
@@ -85,7 +76,7 @@ impl Database {
     ///
     /// If the pool cannot be built.
     pub async fn bb8(&self) -> diesel_async::pooled_connection::bb8::Pool<Db> {
-        let manager = AsyncDieselConnectionManager::new(self.folder.join("test.db").to_string_lossy());
+        let manager = AsyncDieselConnectionManager::new(self.location());
         diesel_async::pooled_connection::bb8::Pool::builder().build(manager).await.expect("the pool can be built")
     }
 
@@ -99,6 +90,30 @@ impl Database {
         let manager = AsyncDieselConnectionManager::new("/nowhere/at/all.db");
         Pool::builder(manager).max_size(1).build().expect("the pool can be built")
     }
+}
+
+/// A pool over the database of a path.
+///
+/// # Panics
+///
+/// If the pool cannot be built.
+#[must_use]
+pub fn pool_at(path: &str, size: usize, prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> Pool<Db> {
+    let mut config = ManagerConfig::default();
+    config.custom_setup = Box::new(move |path| {
+        let (path, prepare) = (path.to_owned(), prepare.clone());
+        async move {
+            let mut conn = SqliteConnection::establish(&path)?;
+            conn.batch_execute("PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL;")
+                .map_err(diesel::ConnectionError::CouldntSetupConfiguration)?;
+            let mut conn = SyncConnectionWrapper::new(conn);
+            prepare(&mut conn);
+            Ok(conn)
+        }
+        .boxed()
+    });
+    let manager = AsyncDieselConnectionManager::new_with_config(path, config);
+    Pool::builder(manager).max_size(size).build().expect("the pool can be built")
 }
 
 impl Drop for Database {

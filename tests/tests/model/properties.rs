@@ -20,7 +20,7 @@ pub(crate) const ONE_REQUEST: &str = "a key runs for one request until it expire
 pub(crate) const ONE_HOLDER: &str = "no two clients pass the fence";
 pub(crate) const TOKENS_GROW: &str = "tokens grow while a row stands";
 pub(crate) const SWEPT_IF_OVER: &str = "a sweep deletes only what is over";
-pub(crate) const FREE_IF_OVER: &str = "a key that is free refuses nobody";
+pub(crate) const TRUE_REFUSALS: &str = "a refusal says what is so";
 
 pub(crate) const REPLAY: &str = "an answer is replayed";
 pub(crate) const REUSED: &str = "another request under the key is refused";
@@ -93,8 +93,11 @@ fn always() -> Vec<P> {
             Event::Swept { found } => found.is_free(),
             _ => true,
         }),
-        P::always(FREE_IF_OVER, |_, s| match s.event {
-            Event::Refused { found, .. } => !found.is_free(),
+        P::always(TRUE_REFUSALS, |_, s| match s.event {
+            Event::Refused { found, why: Why::Reused } => !found.is_free(),
+            Event::Refused { found, why: Why::InUse } => found == Standing::Live,
+            Event::Refused { found, why: Why::OutcomeUnknown } => found == Standing::Held,
+            Event::Refused { found, why: Why::NotStored } => found == Standing::Completed,
             _ => true,
         }),
     ]

@@ -1,0 +1,6 @@
+pub(crate) use tests::postgres as database;
+
+#[path = "../service.rs"]
+mod service;
+
+pub(crate) use service::run;

@@ -1,0 +1,137 @@
+//! The crash matrix: a process is aborted at every point of the protocol, in every mode, on every database; then the
+//! request is repeated until it is answered, and effects, answers and calls of another system are counted.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use diesel::sql_types::{BigInt, Text};
+use diesel::{QueryableByName, sql_query};
+use diesel_async::RunQueryDsl;
+use idempotent_runtime::__private::FAILPOINTS;
+
+const MODES: [&str; 5] = ["transactional", "undone", "leased", "failing", "stepped"];
+
+#[derive(QueryableByName)]
+struct Effect {
+    #[diesel(sql_type = Text)]
+    what: String,
+    #[diesel(sql_type = BigInt)]
+    times: i64,
+}
+
+/// One cell of the matrix: a database, a mode, and a file that stands for another system.
+struct Cell {
+    database: &'static str,
+    location: String,
+    mode: &'static str,
+    key: String,
+    provider: PathBuf,
+}
+
+/// What a process printed: status, replayed, body. `None` if it aborted.
+type Said = Option<(u16, bool, String)>;
+
+impl Cell {
+    /// One request in a process of its own, which aborts at `point`.
+    fn request(&self, point: Option<&str>) -> Said {
+        let mut victim = Command::new(env!("CARGO_BIN_EXE_victim"));
+        victim.args([self.database, &self.location, self.mode, &self.key]).arg(&self.provider).args(point);
+        let output = victim.output().expect("the victim starts");
+        if !output.status.success() {
+            use std::os::unix::process::ExitStatusExt;
+            let abort = Some(6);
+            assert_eq!(output.status.signal(), abort, "{}", String::from_utf8_lossy(&output.stderr));
+            return None;
+        }
+        let printed = String::from_utf8(output.stdout).expect("text");
+        let mut words = printed.trim_end().splitn(3, ' ');
+        let mut next = || words.next().expect("status, replayed, body").to_owned();
+        Some((next().parse().expect("a status"), next() == "true", next()))
+    }
+
+    /// Repeats the request until it has its final answer.
+    fn finish(&self, point: &str) -> (u16, bool, String) {
+        let begun = Instant::now();
+        loop {
+            let (status, replayed, body) = self.request(None).expect("no point is set");
+            if body == "done" {
+                return (status, replayed, body);
+            }
+            assert!([409, 502].contains(&status), "{} {point}: {status} {body}", self.mode);
+            assert!(begun.elapsed() < Duration::from_secs(30), "{} {point}: the key is stuck", self.mode);
+        }
+    }
+
+    /// The keys that the other system was sent, in order.
+    fn asked(&self) -> Vec<String> {
+        std::fs::read_to_string(&self.provider).unwrap_or_default().lines().map(str::to_owned).collect()
+    }
+
+    /// What must hold once the request was answered and repeated.
+    fn check(&self, point: &str, effects: &[Effect]) {
+        let at = format!("{} {} {point}", self.database, self.mode);
+        let effects: Vec<_> = effects.iter().map(|effect| (effect.what.as_str(), effect.times)).collect();
+        let asked = self.asked();
+        match self.mode {
+            "transactional" => assert_eq!(effects, [("effect", 1)], "{at}"),
+            "undone" => assert_eq!(effects, [], "{at}"),
+            "stepped" => {
+                assert_eq!(effects, [("confirm", 1), ("start", 1)], "{at}");
+                let keys: HashSet<_> = asked.iter().collect();
+                assert_eq!(keys.len(), 1, "{at}: one charge, however often the provider was asked");
+                assert!(asked.len() <= 3, "{at}: asked again only where a crash came between the call and its record");
+            }
+            // At least once.
+            _ => assert!(!asked.is_empty(), "{at}"),
+        }
+    }
+}
+
+macro_rules! matrix {
+    ($database:ident) => {
+        #[tokio::test(flavor = "multi_thread")]
+        async fn $database() {
+            use tests::$database as database;
+            let mut crashed: HashSet<&str> = HashSet::new();
+            let mut cells = 0;
+            for mode in MODES {
+                for point in FAILPOINTS {
+                    let Some(fresh) = database::Database::fresh().await else { return };
+                    let provider = std::env::temp_dir().join(format!("provider-{}", uuid::Uuid::new_v4().simple()));
+                    let location = fresh.location();
+                    let key = uuid::Uuid::new_v4().to_string();
+                    let cell = Cell { database: database::NAME, location, mode, key, provider };
+                    // Not every mode on every database comes by every point.
+                    if cell.request(Some(point)).is_none() {
+                        crashed.insert(point);
+                        cells += 1;
+                        // A second time, where the retry comes by again.
+                        cell.request(Some(point));
+                        let first = cell.finish(point);
+                        let again = cell.request(None).expect("no point is set");
+                        assert_eq!((again.0, again.1, &again.2), (first.0, true, &first.2), "{mode} {point}");
+                        let conn = &mut *fresh.pool(1).get().await.unwrap();
+                        let effects =
+                            sql_query("SELECT what, COUNT(*) AS times FROM effects GROUP BY what ORDER BY what");
+                        cell.check(point, &effects.load::<Effect>(conn).await.unwrap());
+                    }
+                    let _ = std::fs::remove_file(&cell.provider);
+                }
+            }
+            let other = if database::NAME == "sqlite" { "postgres." } else { "sqlite." };
+            let missed: Vec<_> =
+                FAILPOINTS.iter().filter(|point| !crashed.contains(*point) && !point.starts_with(other)).collect();
+            println!("{}: crashed at {} points, in {cells} cells of the matrix", database::NAME, crashed.len());
+            assert!(missed.is_empty(), "no crash came by {missed:?}");
+        }
+    };
+}
+
+mod at_every_point {
+    use super::*;
+
+    matrix!(sqlite);
+    matrix!(postgres);
+}
