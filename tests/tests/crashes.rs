@@ -45,10 +45,7 @@ impl Cell {
             assert_eq!(output.status.signal(), abort, "{}", String::from_utf8_lossy(&output.stderr));
             return None;
         }
-        let printed = String::from_utf8(output.stdout).expect("text");
-        let mut words = printed.trim_end().splitn(3, ' ');
-        let mut next = || words.next().expect("status, replayed, body").to_owned();
-        Some((next().parse().expect("a status"), next() == "true", next()))
+        Some(read(&String::from_utf8(output.stdout).expect("text")))
     }
 
     /// Repeats the request until it has its final answer.
@@ -87,6 +84,57 @@ impl Cell {
             _ => assert!(!asked.is_empty(), "{at}"),
         }
     }
+}
+
+/// Reads what a victim printed.
+fn read(printed: &str) -> (u16, bool, String) {
+    let mut words = printed.trim_end().splitn(3, ' ');
+    let mut next = || words.next().expect("status, replayed, body").to_owned();
+    (next().parse().expect("a status"), next() == "true", next())
+}
+
+/// Sends a signal to a process.
+fn signal(process: &std::process::Child, name: &str) {
+    let sent = Command::new("kill").args([name, &process.id().to_string()]).status();
+    assert!(sent.expect("the program `kill` runs").success());
+}
+
+macro_rules! zombie {
+    ($database:ident) => {
+        /// A holder is stopped in the middle of its second step, for longer than its lease; another finishes; the
+        /// holder goes on.
+        #[tokio::test(flavor = "multi_thread")]
+        async fn $database() {
+            use std::io::{BufRead, BufReader};
+            use tests::$database as database;
+            let Some(fresh) = database::Database::fresh().await else { return };
+            let provider = std::env::temp_dir().join(format!("provider-{}", uuid::Uuid::new_v4().simple()));
+            let let_go = provider.with_extension("go");
+            let key = uuid::Uuid::new_v4().to_string();
+            let cell = Cell { database: database::NAME, location: fresh.location(), mode: "stepped", key, provider };
+            let mut holder = Command::new(env!("CARGO_BIN_EXE_victim"))
+                .args([cell.database, &cell.location, cell.mode, &cell.key])
+                .arg(&cell.provider)
+                .env("WAIT_FOR", &let_go)
+                .stdout(std::process::Stdio::piped())
+                .spawn()
+                .expect("the victim starts");
+            let mut printed = BufReader::new(holder.stdout.take().expect("a pipe")).lines();
+            assert_eq!(printed.next().expect("a line").expect("text"), "waiting");
+            signal(&holder, "-STOP");
+            let (status, replayed, _) = cell.finish("stopped");
+            assert_eq!((status, replayed), (201, false), "another has finished it");
+            std::fs::write(&let_go, "").expect("the temporary folder is writable");
+            signal(&holder, "-CONT");
+            let late = read(&printed.next().expect("a line").expect("text"));
+            assert!(holder.wait().expect("it ends").success());
+            assert_eq!(late, (201, true, "done".into()), "the holder's client gets the answer that was stored");
+            let conn = &mut *fresh.pool(1).get().await.unwrap();
+            let effects = sql_query("SELECT what, COUNT(*) AS times FROM effects GROUP BY what ORDER BY what");
+            cell.check("stopped", &effects.load::<Effect>(conn).await.unwrap());
+            let _ = (std::fs::remove_file(&cell.provider), std::fs::remove_file(&let_go));
+        }
+    };
 }
 
 macro_rules! matrix {
@@ -134,4 +182,11 @@ mod at_every_point {
 
     matrix!(sqlite);
     matrix!(postgres);
+}
+
+mod a_zombie_finds_that_its_run_was_finished {
+    use super::*;
+
+    zombie!(sqlite);
+    zombie!(postgres);
 }

@@ -33,6 +33,16 @@ impl App {
     }
 }
 
+/// Where `WAIT_FOR` names a file: says that it waits, and waits until that is there.
+async fn wait_to_be_let_go() {
+    if let Some(file) = std::env::var_os("WAIT_FOR") {
+        println!("waiting");
+        while !std::path::Path::new(&file).exists() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+}
+
 struct Failed;
 
 impl From<Error> for Failed {
@@ -86,6 +96,7 @@ async fn stepped(State(app): State<App>, #[steps] steps: &mut Steps<Db>) -> Resu
     steps
         .run("charge", async |key| {
             app.charge(&key);
+            wait_to_be_let_go().await;
             Ok::<_, Failed>(())
         })
         .await?;
