@@ -1,6 +1,7 @@
 //! What the tests share: throw-away databases, and a service whose handlers do as each test says.
 
 pub mod postgres;
+pub mod proxy;
 pub mod sqlite;
 
 use std::io::Write;

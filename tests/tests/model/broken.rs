@@ -110,7 +110,7 @@ fn a_completion_without_a_fence_is_caught() {
 /// Tokens begin again when a row was swept.
 #[test]
 fn a_fence_without_the_owner_is_caught() {
-    let admits = |row: &Row, fence: Fence| row.stage == Stage::Claimed && row.fence.token == fence.token;
+    let admits = |row: Row, fence: Fence| row.stage == Stage::Claimed && row.fence.token == fence.token;
     caught(Protocol { admits, ..Protocol::of(RETRIED) }, [ONE_HOLDER, NO_STALE_COMPLETION]);
     let unswept = Protocol { admits, is_sweepable: |_| false, ..Protocol::of(RETRIED) };
     safe_but(unswept, [SWEPT]);
@@ -123,7 +123,7 @@ fn tokens_that_stand_still_are_caught() {
 
 #[test]
 fn sweeping_whatever_has_expired_is_caught() {
-    let is_sweepable = |row: &Row| row.ttl.is_over();
+    let is_sweepable = |row: Row| row.ttl.is_over();
     caught(Protocol { is_sweepable, ..Protocol::of(RETRIED) }, [SWEPT_IF_OVER, LIVE]);
     caught(Protocol { is_sweepable, ..Protocol::of(HELD_RUNS) }, [SWEPT_IF_OVER, HELD]);
 }
@@ -143,6 +143,6 @@ fn deciding_about_a_claim_that_lives_again_is_caught() {
 
 #[test]
 fn a_fence_that_does_not_revive_is_safe_and_revives_nothing() {
-    let admits = |row: &Row, fence| row.admits(fence) && !row.lease.is_over();
+    let admits = |row: Row, fence| row.admits(fence) && !row.lease.is_over();
     safe_but(Protocol { admits, ..Protocol::of(RETRIED) }, [REVIVED]);
 }

@@ -6,7 +6,8 @@ use stateright::{Model, Property};
 use crate::client::{Attempt, Client, Mode, OnCrash, Span};
 use crate::event::Event;
 use crate::properties;
-use crate::row::{Ask, Fence, Left, Row, Standing};
+use crate::row::{Ask, Fence, Left, Row};
+use crate::state::State;
 
 /// One key, its clients, and everything that they share.
 #[derive(Clone)]
@@ -18,10 +19,10 @@ pub(crate) struct Protocol {
     /// How often one row is claimed, at most, in what is explored.
     pub(crate) most_claims: u8,
     pub(crate) decide: fn(Option<&Record>, Fingerprint, Millis) -> Decision,
-    pub(crate) admits: fn(&Row, Fence) -> bool,
-    pub(crate) is_sweepable: fn(&Row) -> bool,
-    pub(crate) is_unresolved: fn(&Row) -> bool,
-    pub(crate) next_token: fn(Option<&Row>) -> u8,
+    pub(crate) admits: fn(Row, Fence) -> bool,
+    pub(crate) is_sweepable: fn(Row) -> bool,
+    pub(crate) is_unresolved: fn(Row) -> bool,
+    pub(crate) next_token: fn(Option<Row>) -> u8,
 }
 
 /// How a claim in a transaction meets another.
@@ -34,31 +35,6 @@ pub(crate) enum Transactions {
     Guard,
     /// The row is written last, whatever is there: broken.
     Trust,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct State {
-    pub(crate) row: Option<Row>,
-    pub(crate) clients: Vec<Client>,
-    /// Which claim an operator, or a hook, has seen unresolved and thinks about.
-    pub(crate) operator: Option<Fence>,
-    pub(crate) truth: Truth,
-    /// What the last step did.
-    pub(crate) event: Event,
-    /// Where the row stood that the last step changed, though it might not.
-    pub(crate) violated: Option<Standing>,
-}
-
-/// What happened, whatever the row says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Truth {
-    /// Until the latest claim of the key expires.
-    pub(crate) life: Left,
-    /// Effects in this life that were committed with a transaction.
-    pub(crate) committed: u8,
-    /// Effects in this life outside of the database, since somebody decided.
-    pub(crate) performed: u8,
-    pub(crate) swept: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,27 +113,11 @@ impl Protocol {
 
     /// How many clients would pass the fence now.
     pub(crate) fn holders(&self, state: &State) -> usize {
-        let passes = |client: &&Client| match (client, &state.row) {
+        let passes = |client: &&Client| match (client, state.row) {
             (Client::Leased(attempt), Some(row)) => (self.admits)(row, attempt.fence),
             _ => false,
         };
         state.clients.iter().filter(passes).count()
-    }
-
-    fn attempt_actions(&self, n: usize, attempt: Attempt, on_crash: OnCrash, actions: &mut Vec<Action>) {
-        if attempt.performed {
-            actions.extend([Action::Complete(n, Answer::Stored), Action::Complete(n, Answer::TooLarge)]);
-        } else {
-            actions.push(Action::Perform(n));
-        }
-        // Where effects are counted, a body that gives its key back says by this that it had none.
-        if !attempt.performed || !on_crash.may_hold() {
-            actions.push(Action::Release(n));
-        }
-        if on_crash == OnCrash::Hold {
-            actions.push(Action::Panic(n));
-        }
-        actions.push(Action::Renew(n));
     }
 }
 
@@ -166,14 +126,7 @@ impl Model for Protocol {
     type Action = Action;
 
     fn init_states(&self) -> Vec<State> {
-        vec![State {
-            row: None,
-            clients: vec![Client::Idle; self.clients.len()],
-            operator: None,
-            truth: Truth { life: Left::OVER, committed: 0, performed: 0, swept: false },
-            event: Event::Quiet,
-            violated: None,
-        }]
+        vec![State::of(self.clients.len())]
     }
 
     fn actions(&self, state: &State, actions: &mut Vec<Action>) {
@@ -185,7 +138,7 @@ impl Model for Protocol {
             match (client, mode) {
                 (Client::Idle, _) => actions.extend([Action::Request(n, Ask::Ten), Action::Request(n, Ask::Twenty)]),
                 (Client::Leased(attempt), Mode::Leased(on_crash)) => {
-                    self.attempt_actions(n, *attempt, *on_crash, actions);
+                    attempt_actions(n, *attempt, *on_crash, actions);
                     actions.push(Action::Crash(n));
                 }
                 (Client::Transaction(Span { .. }), _) => {
@@ -215,4 +168,21 @@ impl Model for Protocol {
     fn within_boundary(&self, state: &State) -> bool {
         state.row.is_none_or(|row| row.fence.token <= self.most_claims)
     }
+}
+
+/// What a client may do that runs under a lease.
+fn attempt_actions(n: usize, attempt: Attempt, on_crash: OnCrash, actions: &mut Vec<Action>) {
+    if attempt.performed {
+        actions.extend([Action::Complete(n, Answer::Stored), Action::Complete(n, Answer::TooLarge)]);
+    } else {
+        actions.push(Action::Perform(n));
+    }
+    // Where effects are counted, a body that gives its key back says by this that it had none.
+    if !attempt.performed || !on_crash.may_hold() {
+        actions.push(Action::Release(n));
+    }
+    if on_crash == OnCrash::Hold {
+        actions.push(Action::Panic(n));
+    }
+    actions.push(Action::Renew(n));
 }

@@ -89,8 +89,8 @@ pub(crate) struct Row {
 
 impl Row {
     /// What `decide` is shown of it.
-    pub(crate) fn record(&self) -> Record {
-        let Self { asked, stage, held, fence: _, attempts: _, lease, ttl } = *self;
+    pub(crate) fn record(self) -> Record {
+        let Self { asked, stage, held, fence: _, attempts: _, lease, ttl } = self;
         let (state, replayable) = match stage {
             Stage::Claimed => (State::Claimed, false),
             Stage::Completed(answer) => (State::Completed, answer.is_some()),
@@ -112,17 +112,17 @@ impl Row {
     }
 
     /// The condition of every statement that ends or renews a claim.
-    pub(crate) fn admits(&self, fence: Fence) -> bool {
+    pub(crate) fn admits(self, fence: Fence) -> bool {
         self.stage == Stage::Claimed && self.fence == fence
     }
 
     /// The condition of the sweep.
-    pub(crate) fn is_sweepable(&self) -> bool {
+    pub(crate) fn is_sweepable(self) -> bool {
         self.ttl.is_over() && (self.stage != Stage::Claimed || !self.held && self.lease.is_over())
     }
 
-    /// Whether somebody has to decide about it.
-    pub(crate) fn is_unresolved(&self) -> bool {
+    /// Whether somebody has to decide about it: asked when it is looked at, and again when the decision is written.
+    pub(crate) fn is_unresolved(self) -> bool {
         self.stage == Stage::Claimed && self.held && self.lease.is_over()
     }
 }
@@ -148,7 +148,7 @@ pub(crate) enum Standing {
 }
 
 impl Standing {
-    pub(crate) fn of(row: Option<&Row>) -> Self {
+    pub(crate) fn of(row: Option<Row>) -> Self {
         let Some(row) = row else { return Self::Absent };
         match (row.stage, row.ttl.is_over()) {
             (Stage::Completed(_) | Stage::Released, true) => Self::Expired,

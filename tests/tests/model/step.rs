@@ -3,9 +3,10 @@
 use idempotent_runtime::{Decision, Refusal};
 
 use crate::client::{Attempt, Client, Mode, OnCrash, Span};
-use crate::event::{By, Event, Request, Token, Why};
-use crate::protocol::{Action, Answer, Protocol, State, Transactions, Verdict, Writes};
+use crate::event::{By, Event, Request, Why};
+use crate::protocol::{Action, Answer, Protocol, Transactions, Verdict, Writes};
 use crate::row::{Ask, Fence, Left, NOW, Row, Stage, Standing};
+use crate::state::State;
 
 impl Protocol {
     /// The state after a step; `None` if it cannot be taken.
@@ -55,7 +56,7 @@ impl Protocol {
     }
 
     fn decide(&self, state: &State, asked: Ask) -> Decision {
-        (self.decide)(state.row.map(|row| row.record()).as_ref(), asked.print(), NOW)
+        (self.decide)(state.row.map(Row::record).as_ref(), asked.print(), NOW)
     }
 
     /// Claims for a leased run, or begins a transaction.
@@ -78,7 +79,7 @@ impl Protocol {
 
     /// The row of a new claim.
     fn claimed(&self, state: &State, n: usize, asked: Ask) -> Row {
-        let row = state.row.as_ref();
+        let row = state.row;
         let most = match self.clients[n] {
             Mode::Transactional => 0,
             Mode::Leased(on_crash) => on_crash.max_attempts(),
@@ -127,8 +128,10 @@ impl Protocol {
     fn complete(&self, state: &mut State, n: usize, answer: Answer) -> Option<Event> {
         let Client::Leased(Attempt { asked, fence, revived, .. }) = state.clients[n] else { return None };
         state.clients[n] = Client::Idle;
-        let Some(row) = state.row.as_mut().filter(|row| (self.admits)(row, fence)) else { return Some(Event::Fenced) };
-        let by = by(row, fence);
+        let Some(row) = state.row.as_mut().filter(|row| (self.admits)(**row, fence)) else {
+            return Some(Event::Fenced);
+        };
+        let by = by(*row, fence);
         row.stage = Stage::Completed((answer == Answer::Stored).then_some(asked));
         Some(Event::Completed { by, revived })
     }
@@ -137,16 +140,16 @@ impl Protocol {
     fn end(&self, state: &mut State, n: usize, write: impl Fn(&mut Row)) -> Option<Event> {
         let Client::Leased(Attempt { fence, .. }) = state.clients[n] else { return None };
         state.clients[n] = Client::Idle;
-        let Some(row) = state.row.as_mut().filter(|row| (self.admits)(row, fence)) else { return Some(Event::Quiet) };
-        let by = by(row, fence);
+        let Some(row) = state.row.as_mut().filter(|row| (self.admits)(**row, fence)) else { return Some(Event::Quiet) };
+        let by = by(*row, fence);
         write(row);
         Some(written(by))
     }
 
     fn renew(&self, state: &mut State, n: usize) -> Option<Event> {
         let Client::Leased(attempt) = &mut state.clients[n] else { return None };
-        let row = state.row.as_mut().filter(|row| (self.admits)(row, attempt.fence))?;
-        let by = by(row, attempt.fence);
+        let row = state.row.as_mut().filter(|row| (self.admits)(**row, attempt.fence))?;
+        let by = by(*row, attempt.fence);
         attempt.revived |= row.lease.is_over();
         row.lease = self.lease;
         Some(written(by))
@@ -154,14 +157,14 @@ impl Protocol {
 
     fn sweep(&self, state: &mut State) -> Option<Event> {
         let found = state.standing();
-        state.row.take_if(|row| (self.is_sweepable)(row))?;
+        state.row.take_if(|row| (self.is_sweepable)(*row))?;
         state.truth.swept = true;
         Some(Event::Swept { found })
     }
 
     fn resolve(&self, state: &mut State, verdict: Verdict) -> Option<Event> {
         let fence = state.operator.take()?;
-        let in_question = |row: &&mut Row| row.admits(fence) && (self.is_unresolved)(row);
+        let in_question = |row: &&mut Row| row.admits(fence) && (self.is_unresolved)(**row);
         let Some(row) = state.row.as_mut().filter(in_question) else { return Some(Event::Unresolved) };
         match verdict {
             Verdict::Done => row.stage = Stage::Completed(Some(row.asked)),
@@ -173,63 +176,7 @@ impl Protocol {
     }
 }
 
-impl State {
-    fn standing(&self) -> Standing {
-        match Standing::of(self.row.as_ref()) {
-            Standing::Absent if self.truth.swept => Standing::Swept,
-            standing => standing,
-        }
-    }
-
-    fn is_locked(&self) -> bool {
-        self.clients.iter().any(|client| matches!(client, Client::Transaction(Span { pending: Some(_), .. })))
-    }
-
-    /// Commits the row of a claim.
-    fn write(&mut self, row: Row) -> Event {
-        let found = self.standing();
-        let before = self.row.replace(row);
-        if self.truth.life.is_over() {
-            (self.truth.committed, self.truth.performed) = (0, 0);
-            self.forget_attempts();
-        }
-        (self.truth.life, self.truth.swept) = (row.ttl, false);
-        let same = before.is_none_or(|before| before.asked == row.asked);
-        let grown = before.is_none_or(|before| before.fence.token < row.fence.token);
-        Event::Claimed {
-            found,
-            request: if same { Request::Same } else { Request::Another },
-            token: if grown { Token::Grown } else { Token::Repeated },
-        }
-    }
-
-    /// What is still running belongs to the past.
-    fn forget_attempts(&mut self) {
-        for client in &mut self.clients {
-            if let Client::Leased(attempt) = client {
-                attempt.counts = false;
-            }
-        }
-    }
-
-    fn tick(&mut self) -> Event {
-        self.truth.life = self.truth.life.tick();
-        let pending = self.clients.iter_mut().filter_map(|client| match client {
-            Client::Transaction(span) => span.pending.as_mut(),
-            Client::Idle | Client::Leased(_) => None,
-        });
-        self.row.iter_mut().chain(pending).for_each(Row::tick);
-        Event::Quiet
-    }
-
-    fn look(&mut self) -> Option<Event> {
-        let row = self.row.filter(Row::is_unresolved)?;
-        self.operator = Some(row.fence);
-        Some(Event::Quiet)
-    }
-}
-
-fn by(row: &Row, fence: Fence) -> By {
+fn by(row: Row, fence: Fence) -> By {
     if row.admits(fence) { By::Holder } else { By::Stale }
 }
 
@@ -244,7 +191,7 @@ fn written(by: By) -> Event {
 /// decides.
 fn violated(last: &State, next: &State, action: Action) -> Option<Standing> {
     let row = last.row.filter(|row| action != Action::Tick && next.row != Some(*row))?;
-    let standing = Standing::of(Some(&row));
+    let standing = Standing::of(Some(row));
     let may = match action {
         Action::Complete(n, _) | Action::Release(n) | Action::Panic(n) | Action::Renew(n) => {
             matches!(last.clients[n], Client::Leased(attempt) if row.admits(attempt.fence))

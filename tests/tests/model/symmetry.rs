@@ -2,61 +2,63 @@
 //! themselves. Which of them stands for the others does not matter, only that it is itself one of them.
 
 use crate::client::{Attempt, Client, Mode, Span};
-use crate::protocol::State;
 use crate::row::{Ask, Fence, Nonce, Row, Stage};
+use crate::state::State;
+
+/// The first nonce of those that only one client knows.
+const UNKNOWN: Nonce = Nonce(2);
 
 impl State {
     /// A nonce that nobody has or remembers.
     pub(crate) fn fresh_nonce(&self) -> Nonce {
         let used = |nonce| self.fences().any(|fence| fence.owner == nonce);
-        (0..).map(Nonce).find(|nonce| !used(*nonce)).unwrap_or(Nonce(u8::MAX))
+        (0..u8::MAX).map(Nonce).find(|nonce| !used(*nonce)).unwrap_or(Nonce(u8::MAX))
     }
 
-    /// The state that stands for all that differ from this one only in names. Clients of one mode stand side by side.
+    /// The state that stands for all that differ from this one only in names. Clients of one mode stand side by side, and
+    /// may change places at every step of a path.
     pub(crate) fn representative(mut self, modes: &[Mode]) -> Self {
-        self.rename_owners();
+        self.rename_owners(|_| UNKNOWN);
         let mut rest = &mut *self.clients;
         for alike in modes.chunk_by(PartialEq::eq) {
             let (sorted, others) = rest.split_at_mut(alike.len());
             sorted.sort_unstable();
             rest = others;
         }
+        self.rename_owners(|n| Nonce(UNKNOWN.0 + n));
         self.rename_asks();
         self
     }
 
     fn fences(&self) -> impl Iterator<Item = Fence> {
         let row = self.row.map(|row| row.fence);
-        row.into_iter().chain(self.operator).chain(self.clients.iter().filter_map(|client| client.fence()))
+        row.into_iter().chain(self.operator).chain(self.clients.iter().filter_map(Client::fence))
     }
 
-    /// The row's owner is the first, the one that the operator thinks of the second, and no other is known to anybody
-    /// but itself.
-    fn rename_owners(&mut self) {
+    /// The row's owner has the first nonce, and the one that the operator thinks of the second. No other is known to
+    /// anybody but its client.
+    fn rename_owners(&mut self, unknown: impl Fn(u8) -> Nonce) {
         let row = self.row.map(|row| row.fence.owner);
         let operator = self.operator.map(|fence| fence.owner);
-        let mut others = 2..;
-        let mut rename = |fence: &mut Fence| {
-            fence.owner = if Some(fence.owner) == row {
-                Nonce(0)
-            } else if Some(fence.owner) == operator {
-                Nonce(1)
-            } else {
-                Nonce(others.next().unwrap_or(u8::MAX))
+        let rename = |fence: &mut Fence, n| {
+            fence.owner = match Some(fence.owner) {
+                owner if owner == row => Nonce(0),
+                owner if owner == operator => Nonce(1),
+                _ => unknown(n),
             };
         };
-        if let Some(Row { fence, .. }) = &mut self.row {
-            rename(fence);
-        }
-        if let Some(fence) = &mut self.operator {
-            rename(fence);
-        }
-        for client in &mut self.clients {
+        for (client, n) in self.clients.iter_mut().zip(0..) {
             match client {
                 Client::Leased(Attempt { fence, .. })
-                | Client::Transaction(Span { pending: Some(Row { fence, .. }), .. }) => rename(fence),
+                | Client::Transaction(Span { pending: Some(Row { fence, .. }), .. }) => rename(fence, n),
                 Client::Idle | Client::Transaction(Span { pending: None, .. }) => {}
             }
+        }
+        if let Some(fence) = &mut self.operator {
+            rename(fence, 0);
+        }
+        if let Some(Row { fence, .. }) = &mut self.row {
+            rename(fence, 0);
         }
     }
 

@@ -1,7 +1,7 @@
 use super::database;
 
 mod agreement;
-mod app;
+pub(crate) mod app;
 mod client;
 mod expiry;
 mod faults;
