@@ -1,6 +1,6 @@
 use ui_tests::*;
 
-#[idempotent(key = header, ttl = "72h", in_flight = wait("5s"), on_crash = hold, max_attempts = 3, actix)]
+#[idempotent(key = header, ttl = "72h", in_flight = wait("5s"), actix)]
 async fn handler(user: User) -> StatusCode {
     StatusCode::OK
 }

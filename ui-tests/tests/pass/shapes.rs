@@ -1,6 +1,7 @@
 //! The shapes of functions that work.
 #![deny(warnings)]
 
+use idempotent_runtime::Steps;
 use ui_tests::*;
 
 /// Generic, with bounds.
@@ -94,6 +95,34 @@ impl Api {
     }
 }
 
+/// Recovery points, in a handler and in a job whose arguments are kept.
+#[idempotent(key = header, ttl = "72h", scope = user.id, on_crash = hold, max_attempts = 3)]
+async fn stepped(user: User, #[steps] steps: &mut Steps<Db>) -> Result<StatusCode, Failed> {
+    let id: i64 = steps.tx("start", async |_conn| Ok::<_, Failed>(1)).await?;
+    let charge: String = steps.run("charge", async |key| Ok::<_, Failed>(format!("{key} {id}"))).await?;
+    let _ = charge;
+    Ok(StatusCode::OK)
+}
+
+#[idempotent(name = "jobs.stepped", key = event.id, ttl = "7d", arguments = (&event.id, 1), max_attempts = *limit)]
+async fn stepped_job(#[steps] _steps: &mut Steps<Db>, event: &Event, limit: u32) -> Result<(), Error> {
+    Ok(())
+}
+
+struct Failed;
+
+impl From<Error> for Failed {
+    fn from(_: Error) -> Self {
+        Self
+    }
+}
+
+impl IntoResponse for Failed {
+    fn into_response(self) -> Response {
+        StatusCode::INTERNAL_SERVER_ERROR.into_response()
+    }
+}
+
 /// A parameter that only the attribute uses raises no warning; neither do those of an async block that is spawned.
 #[idempotent(key = event.id, ttl = "7d")]
 async fn spawned(#[tx] _conn: &mut Db, event: &Event) -> Result<(), Error> {
@@ -108,11 +137,13 @@ fn main() {
         .route("/none", axum::routing::post(none))
         .route("/one", axum::routing::post(one))
         .route("/only", axum::routing::post(only_a_connection))
+        .route("/stepped", axum::routing::post(stepped))
         .route("/plain", axum::routing::post(Api::plain))
         .route("/create", axum::routing::post(Api::create));
     let check = |conn: &'static mut Db, event: &'static Event| {
         assert_send(spawned(conn, event));
         assert_send(argument(event, "name"));
+        assert_send(stepped_job(event, 1));
     };
     let _ = check;
     let _ = |conn: &'static mut Db| drop(parameters(conn, &["a"], 1));

@@ -1,0 +1,9 @@
+use idempotent_runtime::Steps;
+use ui_tests::*;
+
+#[idempotent(key = header, ttl = "72h")]
+async fn handler(#[steps] steps: Steps<Db>) -> StatusCode {
+    StatusCode::OK
+}
+
+fn main() {}
