@@ -74,12 +74,12 @@ pub(super) enum Opened {
 pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Opened, Error> {
     failpoint!("claim.before");
     let mut claimed = engine.claim(claim).await?;
-    if let (Claimed::Refused(Refusal::OutcomeUnknown), Some(hook)) = (&claimed, &engine.settings().reconcile) {
-        if let Some(record) = engine.held_at(&claim.address).await? {
-            let resolution = hook(record.clone()).await;
-            resolve(&**engine, &record, resolution).await?;
-            claimed = engine.claim(claim).await?;
-        }
+    if let (Claimed::Refused(Refusal::OutcomeUnknown), Some(hook)) = (&claimed, &engine.settings().reconcile)
+        && let Some(record) = engine.held_at(&claim.address).await?
+    {
+        let resolution = hook(record.clone()).await;
+        resolve(&**engine, &record, resolution).await?;
+        claimed = engine.claim(claim).await?;
     }
     failpoint!("claim.after");
     match claimed {
