@@ -25,7 +25,7 @@ const POOL_TIMEOUT: Duration = Duration::from_secs(30);
 const SWEEP_BATCH: i64 = 1_000;
 
 /// The largest body limit of any engine of this program: a request is read before its engine is known.
-static LARGEST_BODY_LIMIT: AtomicUsize = AtomicUsize::new(0);
+static LARGEST_BODY_LIMIT: AtomicUsize = AtomicUsize::new(crate::settings::LIMIT);
 
 /// How much of a request body may be read before its engine is known.
 #[cfg(feature = "axum")]
@@ -223,7 +223,12 @@ pub(crate) trait Engine: Send + Sync {
     ) -> BoxFuture<'e, Result<bool, Error>>;
     fn release<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
     fn hold<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
-    fn release_held<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
+    fn decide<'e>(
+        &'e self,
+        address: &'e Address,
+        fence: Fence,
+        outcome: Option<&'e Stored>,
+    ) -> BoxFuture<'e, Result<bool, Error>>;
     fn renew<'e>(&'e self, address: &'e Address, fence: Fence, lease: Term) -> BoxFuture<'e, Result<bool, Error>>;
     fn held_at<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<HeldRecord>, Error>>;
 }
@@ -282,10 +287,15 @@ impl<C: Send + 'static> Engine for Inner<C> {
         .boxed()
     }
 
-    fn release_held<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>> {
+    fn decide<'e>(
+        &'e self,
+        address: &'e Address,
+        fence: Fence,
+        outcome: Option<&'e Stored>,
+    ) -> BoxFuture<'e, Result<bool, Error>> {
         async move {
             let mut conn = self.connection().await?;
-            self.driver.release_held(&mut conn, address, fence).await.map_err(Error::unavailable)
+            self.driver.decide(&mut conn, address, fence, outcome).await.map_err(Error::unavailable)
         }
         .boxed()
     }

@@ -17,6 +17,8 @@ tokio::task_local! {
 
 /// How long a renewal rests after the store was not to be reached, at most.
 const RETRY: Duration = Duration::from_secs(1);
+/// The briefest rest between two renewals, whatever the lease.
+const BRIEFEST: Duration = Duration::from_millis(10);
 
 /// The lease under which the current function runs. It is renewed at a third of its length until the function ends.
 ///
@@ -108,7 +110,7 @@ impl Heartbeat {
         let (address, term) = (claim.address.clone(), claim.lease);
         let (stopped, beating) = (stop.clone(), lease.clone());
         tokio::spawn(async move {
-            let third = Duration::from_millis(term.millis().unsigned_abs() / 3);
+            let third = BRIEFEST.max(Duration::from_millis(term.millis().unsigned_abs() / 3));
             let mut rest = third;
             while stopped.run_until_cancelled(tokio::time::sleep(rest)).await.is_some() {
                 // A step that holds the record has renewed it.

@@ -142,7 +142,8 @@ impl<C: Send + 'static> Idempotency<C> {
         Ok(self.inner().unresolved(which, most).await?.into_iter().map(HeldRecord).collect())
     }
 
-    /// Decides about a held record. False if it is not held any more, or not by the attempt that was looked at.
+    /// Decides about a held record. False if it is not held any more: somebody has decided, or its holder, which was
+    /// only paused, has come back. An answer is kept until the record's first expiry, which may be over.
     ///
     /// ```
     /// use idempotent_runtime::Resolution;
@@ -167,8 +168,8 @@ pub(crate) async fn resolve(
 ) -> Result<bool, Error> {
     let Unresolved { address, fence, .. } = &record.0;
     match resolution {
-        Resolution::Completed(answer) => engine.complete(address, *fence, &Stored::Answer(answer)).await,
-        Resolution::Release => engine.release_held(address, *fence).await,
+        Resolution::Completed(answer) => engine.decide(address, *fence, Some(&Stored::Answer(answer))).await,
+        Resolution::Release => engine.decide(address, *fence, None).await,
         Resolution::KeepHolding => Ok(true),
     }
 }

@@ -11,7 +11,7 @@ use crate::scope::Scope;
 use crate::store::Isolation;
 
 /// The largest request body that is read, and the largest answer that is stored, unless said otherwise: 1 MiB.
-const LIMIT: usize = 1024 * 1024;
+pub(crate) const LIMIT: usize = 1024 * 1024;
 
 /// The form of the toolkit's own answers.
 ///

@@ -120,9 +120,15 @@ pub(crate) trait Driver<C>: Send + Sync {
     fn release<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>>;
     /// Ends a claim without an outcome, to be held; false if the fence is not ours any more.
     fn hold<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>>;
-    /// Gives a held claim back; false if the fence is not its own any more.
-    fn release_held<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence)
-    -> BoxFuture<'c, QueryResult<bool>>;
+    /// Ends a held claim as somebody decided: with what it did, or given back with all its attempts. False if it is not
+    /// held any more, lives again, or is another's.
+    fn decide<'c>(
+        &self,
+        conn: &'c mut C,
+        address: &'c Address,
+        fence: Fence,
+        outcome: Option<&'c Stored>,
+    ) -> BoxFuture<'c, QueryResult<bool>>;
     /// Renews a lease; false if the fence is not ours any more. One that has lapsed, and that nobody took, is revived.
     fn renew<'c>(
         &self,
@@ -301,6 +307,13 @@ fn step_binds(address: &Address, fence: Fence, position: i64, step: &StepRow) ->
         Bind::Text(step.name.clone()),
         Bind::Bytes(step.value.clone()),
     ]);
+    binds
+}
+
+/// Binds of a decision: a fence, and what is stored if something is.
+fn decision_binds(address: &Address, fence: Fence, outcome: Option<&Stored>) -> Vec<Bind> {
+    let mut binds = fence_binds(address, fence);
+    binds.extend(outcome.into_iter().flat_map(stored_binds));
     binds
 }
 

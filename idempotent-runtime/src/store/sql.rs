@@ -80,8 +80,13 @@ pub(super) const COMPLETE: &str = fenced!("state = 1, status = ?7, headers = ?8,
 pub(super) const RELEASE: &str = fenced!("state = 2");
 /// Ends a claim without an outcome: it is held from now on.
 pub(super) const HOLD: &str = fenced!("held = 1, lease_until = 0");
-/// Gives a held claim back, with all its attempts.
-pub(super) const RELEASE_HELD: &str = fenced!("state = 2, held = 0, attempts = 0");
+/// Decides about a held claim, under the fence of the attempt that was looked at: only while it is over. A holder that
+/// was paused may have come back since, and revived it.
+macro_rules! decided {
+    ($now:literal, $set:literal) => {
+        concat!($crate::store::sql::fenced!($set), " AND t.held = 1 AND t.lease_until <= ", $now)
+    };
+}
 
 /// The recorded steps of one life of a key: binds 1 to 4 the address, 5 the generation.
 pub(super) const STEPS: &str = concat!(
@@ -114,4 +119,4 @@ macro_rules! sweepable {
     };
 }
 
-pub(super) use {addressed, claimable, columns, fenced, sweepable, unresolved, upsert_claim};
+pub(super) use {addressed, claimable, columns, decided, fenced, sweepable, unresolved, upsert_claim};

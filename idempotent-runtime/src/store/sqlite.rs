@@ -13,7 +13,7 @@ use super::row::{LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WonSql
 use super::row::{read_look, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
 use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
-use super::{address_binds, claim_binds, fence_binds, sql, stored_binds};
+use super::{address_binds, claim_binds, decision_binds, fence_binds, sql, stored_binds};
 use super::{step_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
 use crate::failpoint::failpoint;
@@ -50,6 +50,12 @@ const SWEEP: &str = concat!(
 );
 
 const RENEW: &str = sql::fenced!("lease_until = ?7 + ", "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)");
+const COMPLETE_HELD: &str = sql::decided!(
+    "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
+    "state = 1, held = 0, status = ?7, headers = ?8, body = ?9"
+);
+const RELEASE_HELD: &str =
+    sql::decided!("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)", "state = 2, held = 0, attempts = 0");
 const HELD: &str =
     sql::unresolved!("CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)", "t.namespace = ?1 AND t.held = 1");
 const HELD_AT: &str = sql::unresolved!(
@@ -113,14 +119,16 @@ impl Driver<Async> for Blocking {
         conn.spawn_blocking(move |conn| write(conn, |conn| fenced(conn, sql::HOLD, &address, fence)))
     }
 
-    fn release_held<'c>(
+    fn decide<'c>(
         &self,
         conn: &'c mut Async,
         address: &'c Address,
         fence: Fence,
+        outcome: Option<&'c Stored>,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        let address = address.clone();
-        conn.spawn_blocking(move |conn| write(conn, |conn| fenced(conn, sql::RELEASE_HELD, &address, fence)))
+        let text = if outcome.is_some() { COMPLETE_HELD } else { RELEASE_HELD };
+        let decision = Statement::<()>::new(text, decision_binds(address, fence, outcome));
+        conn.spawn_blocking(move |conn| write(conn, |conn| Ok(decision.execute(conn)? == 1)))
     }
 
     fn renew<'c>(

@@ -56,20 +56,8 @@ fn a_held_run_has_one_effect_until_somebody_decides() {
 }
 
 #[test]
-#[ignore = "takes a minute"]
-fn three_held_runs_have_one_effect_until_somebody_decides() {
-    check("3 held", Protocol::of([HELD; 3]));
-}
-
-#[test]
 fn limited_attempts_have_as_many_effects_until_somebody_decides() {
     check("2 limited", Protocol::of([TRIED_TWICE; 2]));
-}
-
-#[test]
-#[ignore = "takes a minute"]
-fn three_limited_runs_have_as_many_effects_until_somebody_decides() {
-    check("3 limited", Protocol::of([TRIED_TWICE; 3]));
 }
 
 #[test]

@@ -15,7 +15,10 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
-use texts::{CLAIM, COMPLETE_NEW, HELD, HELD_AT, LOOK, RENEW, RENEW_AND_RECORD, RESUMABLE, SWEEP, begin_sql};
+use texts::{
+    CLAIM, COMPLETE_HELD, COMPLETE_NEW, HELD, HELD_AT, LOOK, RELEASE_HELD, RENEW, RENEW_AND_RECORD, RESUMABLE, SWEEP,
+    begin_sql,
+};
 
 use super::fault::{Fault, classify};
 use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WON};
@@ -23,7 +26,9 @@ use super::row::{read_found, read_look, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
 use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
-use super::{address_binds, claim_binds, depth, fence_binds, sql, step_binds, stored_binds, unbalanced};
+use super::{
+    address_binds, claim_binds, decision_binds, depth, fence_binds, sql, step_binds, stored_binds, unbalanced,
+};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
 use crate::lifetime::Term;
 use crate::pool::Pooled;
@@ -88,13 +93,15 @@ impl Driver<AsyncPgConnection> for Pipelining {
         fenced(conn, sql::HOLD, fence_binds(address, fence)).boxed()
     }
 
-    fn release_held<'c>(
+    fn decide<'c>(
         &self,
         conn: &'c mut AsyncPgConnection,
         address: &'c Address,
         fence: Fence,
+        outcome: Option<&'c Stored>,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        fenced(conn, sql::RELEASE_HELD, fence_binds(address, fence)).boxed()
+        let text = if outcome.is_some() { COMPLETE_HELD } else { RELEASE_HELD };
+        fenced(conn, text, decision_binds(address, fence, outcome)).boxed()
     }
 
     fn renew<'c>(

@@ -74,6 +74,12 @@ pub(super) const RENEW_AND_RECORD: &str = concat!(
     "SELECT ?1, ?2, ?3, ?4, ?8, ?9, ?10, ?11 FROM renewed"
 );
 
+pub(super) const COMPLETE_HELD: &str = sql::decided!(
+    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
+    "state = 1, held = 0, status = ?7, headers = ?8, body = ?9"
+);
+pub(super) const RELEASE_HELD: &str =
+    sql::decided!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", "state = 2, held = 0, attempts = 0");
 pub(super) const HELD: &str =
     sql::unresolved!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", "t.namespace = ?1 AND t.held = 1");
 pub(super) const HELD_AT: &str = sql::unresolved!(

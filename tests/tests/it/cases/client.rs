@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::response::IntoResponse;
 use futures_util::FutureExt;
 use http::StatusCode;
+use idempotent_runtime::Error;
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
@@ -64,8 +65,17 @@ async fn i27_a_client_that_hangs_up_stops_nothing() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn i28_i30_dropped_after_any_number_of_polls_nothing_is_lost_and_no_connection_is_left_open() {
     let Some(service) = Service::with(2, |builder| builder).await else { return };
+    let service = service.on_stepped(|steps, body| {
+        async move {
+            steps.tx("insert", async |conn| Ok::<_, Error>(insert(conn, "order").await)).await?;
+            steps.run("call", async |_| Ok::<_, Error>(())).await?;
+            Ok((StatusCode::CREATED, body).into_response())
+        }
+        .boxed()
+    });
+    let modes = ["/tx", "/leased", "/stepped"];
     let mut keys = Vec::new();
-    for mode in MODES {
+    for mode in modes {
         for polls in 0..12 {
             let key = key();
             let request = service.router().oneshot(post(mode, &key, "order"));
@@ -91,11 +101,11 @@ async fn i28_i30_dropped_after_any_number_of_polls_nothing_is_lost_and_no_connec
         }
     }
     for n in 0..1_000 {
-        assert_eq!(service.post(MODES[n % 2], &key(), "order").await.status, 201);
+        assert_eq!(service.post(modes[n % 3], &key(), "order").await.status, 201);
     }
-    assert_eq!(service.records().await, 1_024);
-    assert_eq!(service.runs(), 1_024, "each key ran once");
-    assert_eq!(service.effects().await.len(), 512);
+    assert_eq!(service.records().await, 1_036);
+    assert_eq!(service.runs(), 1_036, "each key ran once");
+    assert_eq!(service.effects().await.len(), 24 + 334 + 333);
     assert!(service.app.engine.drain(Duration::from_secs(10)).await);
 }
 

@@ -53,7 +53,7 @@ async fn i16_the_lease_is_seconds_where_the_ttl_is_days() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_abandoned_claim_is_taken_over_after_its_lease_and_not_before() {
+async fn i15_an_abandoned_claim_is_taken_over_after_its_lease_and_not_before() {
     let Some(service) = Service::new().await else { return };
     let service = service.on_leased(|_| async { StatusCode::BAD_GATEWAY.into_response() }.boxed());
     let key = key();

@@ -36,7 +36,7 @@ async fn i07_missing_tables_mean_that_nothing_runs() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_reaches_its_caller_though_the_store_went_away_and_no_repeat_runs() {
+async fn i31_an_answer_reaches_its_caller_though_the_store_went_away_and_no_repeat_runs() {
     let Some(service) = Service::new().await else { return };
     let pool = service.app.pool.clone();
     let service = service.on_leased(move |_| {
@@ -65,7 +65,7 @@ async fn an_answer_reaches_its_caller_though_the_store_went_away_and_no_repeat_r
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_holder_whose_claim_was_taken_over_answers_with_what_its_successor_stored() {
+async fn i09_i19_a_holder_whose_claim_was_taken_over_answers_with_what_its_successor_stored() {
     let Some(service) = Service::new().await else { return };
     let first = Arc::new(tokio::sync::Mutex::new(true));
     let successor = Arc::new(std::sync::OnceLock::<Arc<Service>>::new());
@@ -183,7 +183,7 @@ async fn a_transaction_that_the_handler_leaves_open_is_rolled_back() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lease_longer_than_the_ttl_is_refused_and_nothing_runs() {
+async fn i14_a_lease_longer_than_the_ttl_is_refused_and_nothing_runs() {
     let Some(mut service) = Service::new().await else { return };
     for (ttl, lease) in [(1, 2), (0, 0), (u64::MAX, 1)] {
         service.app.ttl = Duration::from_secs(ttl);

@@ -111,3 +111,17 @@ async fn a_hook_is_asked_and_its_word_holds() {
         assert!(asked[0].0 == key && asked[0].1.len() == 64);
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_decision_about_a_holder_that_came_back_changes_nothing() {
+    use super::database::NOW;
+    let Some(service) = panicking().await else { return };
+    let engine = &service.app.engine;
+    crash(&service, &key()).await;
+    let held = engine.held(10).await.unwrap();
+    // It was only paused: its heartbeat has revived the lease since.
+    service.sql(&format!("UPDATE idempotency_keys SET lease_until = {NOW} + 60000")).await;
+    assert!(!engine.resolve(&held[0], Resolution::Release).await.unwrap());
+    assert!(!engine.resolve(&held[0], Resolution::Completed(Answer::of("done").unwrap())).await.unwrap());
+    assert_eq!(service.state().await, 0);
+}

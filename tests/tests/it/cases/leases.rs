@@ -179,7 +179,7 @@ async fn an_absent_store_is_no_lost_lease() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn i13_a_function_that_names_no_lease_has_one() {
+async fn i13_i67_a_function_that_names_no_lease_has_one() {
     let Some(service) = Service::new().await else { return };
     let gates = Gates::new();
     let (service, key) = (waiting(service, &gates), key());

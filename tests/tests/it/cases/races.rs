@@ -211,6 +211,20 @@ async fn i76_serializable_transactions_that_meet_are_run_again() {
     assert_eq!(distinct.len(), 8, "as if one had run after the other");
 }
 
+/// Under these isolations the look of a transaction can be older than its lock: only the end row protects.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn i82_stricter_isolation_changes_nothing() {
+    for isolation in [Isolation::RepeatableRead, Isolation::Serializable] {
+        let Some(service) = Service::with(16, |builder| builder.isolation(isolation)).await else { return };
+        let service = Arc::new(service);
+        for round in 0..20 {
+            let key = key();
+            one_ran(&together(&service, 8, "/tx", &key).await);
+            assert_eq!(service.effects().await.len(), round + 1);
+        }
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn i74_fifty_writers_are_all_served() {
     let Some(service) = Service::with(50, |builder| builder).await else { return };
