@@ -38,27 +38,3 @@ pub async fn migrate(pool: &Pool, migrations: EmbeddedMigrations) -> Result<(), 
     let conn = pool.get().await.map_err(StartError::database)?;
     backend::migrate(conn, migrations).await.map_err(StartError::database)
 }
-
-/// An async closure whose future can move between threads. Implemented for all that are; not to be implemented.
-pub trait Work<'c, T>: AsyncFnOnce(&'c mut Db) -> T + FnOnce(&'c mut Db) -> Self::Running {
-    /// Its future.
-    type Running: Future<Output = T> + Send;
-}
-
-impl<'c, T, R, F> Work<'c, T> for F
-where
-    F: AsyncFnOnce(&'c mut Db) -> T + FnOnce(&'c mut Db) -> R,
-    R: Future<Output = T> + Send,
-{
-    type Running = R;
-}
-
-/// Runs `work` in a transaction of its own that is going to write, and commits it unless `work` fails.
-pub async fn write<R, E, F>(conn: &mut Db, work: F) -> Result<R, E>
-where
-    F: for<'c> Work<'c, Result<R, E>> + Send,
-    R: Send,
-    E: From<diesel::result::Error> + Send,
-{
-    backend::write(conn, work).await
-}

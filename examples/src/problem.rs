@@ -1,9 +1,11 @@
 //! What can go wrong with a request, and the answer that says so.
 
+use std::error::Error as _;
+
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
-use axum::http::header::{HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use diesel::result::{DatabaseErrorKind, Error as DatabaseError};
 use diesel_async::pooled_connection::deadpool::PoolError;
@@ -46,6 +48,9 @@ pub enum Problem {
     /// We are the payment provider, and play its failures too.
     #[error("the provider is out of order for a moment; repeat the request with the same key")]
     OutOfOrder,
+    /// The run could not go on: it lost its lease, say, or its steps could not be recorded.
+    #[error("{}", said(.0))]
+    Idempotency(#[from] idempotent_runtime::Error),
     /// The database gave no connection.
     #[error("the database is not available; repeat the request")]
     Pool(#[from] PoolError),
@@ -64,6 +69,7 @@ impl Problem {
             Self::CardDeclined => StatusCode::PAYMENT_REQUIRED,
             Self::ProviderUnavailable | Self::OutOfOrder | Self::Pool(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::ProviderRefused => StatusCode::BAD_GATEWAY,
+            Self::Idempotency(error) => error.status(),
             Self::Database(error) if is_passing(error) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
@@ -78,7 +84,16 @@ impl Problem {
             Self::StateConflict { .. } => "state_conflict",
             Self::CardDeclined => "card_error",
             Self::ProviderUnavailable | Self::ProviderRefused => "provider_error",
+            Self::Idempotency(_) => "idempotency_error",
             Self::OutOfOrder | Self::Pool(_) | Self::Database(_) => "api_error",
+        }
+    }
+
+    /// How long to wait before the request is repeated, in seconds.
+    fn retry_after(&self) -> Option<u128> {
+        match self {
+            Self::Idempotency(error) => error.retry_after().map(|wait| wait.as_millis().div_ceil(1_000).max(1)),
+            problem => (problem.status() == StatusCode::SERVICE_UNAVAILABLE).then_some(1),
         }
     }
 
@@ -87,7 +102,11 @@ impl Problem {
             Self::StateConflict { current, allowed, .. } => (Some(*current), Some(&**allowed)),
             _ => (None, None),
         };
-        let code = matches!(self, Self::CardDeclined).then_some("card_declined");
+        let code = match self {
+            Self::CardDeclined => Some("card_declined"),
+            Self::Idempotency(error) => Some(error.code()),
+            _ => None,
+        };
         Body { error: Said { kind: self.kind(), code, current, allowed, message: self.to_string() } }
     }
 }
@@ -111,6 +130,14 @@ struct Said<'a> {
     message: String,
 }
 
+/// What a caller is told of an error of the toolkit: our own mistakes are for the log.
+fn said(error: &idempotent_runtime::Error) -> String {
+    if error.status() == StatusCode::INTERNAL_SERVER_ERROR {
+        return "the request could not be carried out; the service's log says why".into();
+    }
+    error.to_string()
+}
+
 /// Whether the same statement may succeed later.
 fn is_passing(error: &DatabaseError) -> bool {
     use DatabaseErrorKind::{ClosedConnection, SerializationFailure, UnableToSendCommand};
@@ -128,14 +155,11 @@ impl IntoResponse for Problem {
         match &self {
             Self::Pool(cause) => tracing::error!(%cause, "no connection to the database"),
             Self::Database(cause) => tracing::error!(%cause, "the database failed"),
+            Self::Idempotency(error) => tracing::error!(%error, cause = error.source(), "a run could not go on"),
             _ => {}
         }
-        let status = self.status();
-        let header: Option<(HeaderName, &str)> = match status {
-            StatusCode::UNAUTHORIZED => Some((WWW_AUTHENTICATE, "Bearer")),
-            StatusCode::SERVICE_UNAVAILABLE => Some((RETRY_AFTER, "1")),
-            _ => None,
-        };
-        (status, header.map(|header| [header]), Json(self.body())).into_response()
+        let challenge = matches!(self, Self::Unauthorized).then_some([(WWW_AUTHENTICATE, "Bearer")]);
+        let retry_after = self.retry_after().map(|seconds| [(RETRY_AFTER, seconds.to_string())]);
+        (self.status(), challenge, retry_after, Json(self.body())).into_response()
     }
 }

@@ -7,7 +7,6 @@ use diesel_async::pooled_connection::AsyncDieselConnectionManager;
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _};
 
-use super::Work;
 use crate::start::{Cause, StartError};
 
 /// A connection to the database.
@@ -65,13 +64,4 @@ pub(super) async fn migrate(conn: Object<Db>, migrations: EmbeddedMigrations) ->
         })
     });
     migrated.await?
-}
-
-pub(super) async fn write<R, E, F>(conn: &mut Db, work: F) -> Result<R, E>
-where
-    F: for<'c> Work<'c, Result<R, E>> + Send,
-    R: Send,
-    E: From<diesel::result::Error> + Send,
-{
-    diesel_async::AsyncConnection::transaction(conn, work).await
 }

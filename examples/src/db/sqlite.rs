@@ -10,7 +10,6 @@ use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use diesel_async::{AsyncConnection, SimpleAsyncConnection};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
-use super::Work;
 use crate::start::{Cause, StartError};
 
 /// A connection to the database.
@@ -83,14 +82,4 @@ pub(super) async fn migrate(mut conn: Object<Db>, migrations: EmbeddedMigrations
         }))
     });
     migrated.await?
-}
-
-/// Immediate: a transaction that began by reading could not wait for another writer.
-pub(super) async fn write<R, E, F>(conn: &mut Db, work: F) -> Result<R, E>
-where
-    F: for<'c> Work<'c, Result<R, E>> + Send,
-    R: Send,
-    E: From<diesel::result::Error> + Send,
-{
-    conn.immediate_transaction(work).await
 }

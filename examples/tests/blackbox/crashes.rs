@@ -25,6 +25,20 @@ async fn until_free(ask: &Ask, program: &Program) -> Answer {
     }
 }
 
+/// Sends a request again while the order's payment is under way with another key.
+async fn until_not_paying(ask: &Ask, program: &Program) -> Answer {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let answer = ask.clone().send(program).await;
+        if answer.status != 409 {
+            return answer;
+        }
+        assert_eq!(answer.conflicting_state(), "paying");
+        assert!(Instant::now() < deadline);
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+}
+
 /// Creates an order for each key, from eight clients, until the program goes away. Says which were answered.
 async fn burst(keys: &[String], orders: &Arc<Program>) -> HashMap<String, Answer> {
     let mut clients = Vec::new();
@@ -114,6 +128,30 @@ async fn killed_between_charge_and_confirmation_it_is_charged_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn killed_between_charge_and_confirmation_a_newcomer_confirms_the_same_charge() {
+    let database = Database::new();
+    let provider = Provider::start(Mode::Holding).await;
+    let setup = Setup::orders(&database).env("CHARGES_URL", provider.url()).env("LEASE", "1s");
+    let orders = setup.start();
+    let order = new_order(&orders).await;
+    let (killed, newcomer) = (Ask::pay(order, "tok_ok").key(&new_key()), Ask::pay(order, "tok_ok").key(&new_key()));
+    tokio::select! {
+        answer = killed.clone().send(&orders) => panic!("{answer:?}"),
+        () = provider.charged() => {}
+    }
+    drop(orders);
+    provider.set(Mode::Honest);
+
+    let orders = setup.start();
+    let paid = until_not_paying(&newcomer, &orders).await.expect(200).fresh();
+    assert_eq!(paid.json()["status"], "paid");
+    // The first run is finished too, with the key that it began with.
+    let again = until_free(&killed, &orders).await.expect(200).fresh();
+    assert_eq!(again.body, paid.body);
+    assert_eq!(charges_of_orders(&provider.charges).await, 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn killed_before_the_charge_a_newcomer_pays_after_the_lease() {
     let database = Database::new();
     let provider = Provider::start(Mode::Down).await;
@@ -126,16 +164,7 @@ async fn killed_before_the_charge_a_newcomer_pays_after_the_lease() {
 
     let orders = setup.start();
     let newcomer = Ask::pay(order, "tok_ok").key(&new_key());
-    let deadline = Instant::now() + Duration::from_secs(20);
-    let paid = loop {
-        let answer = newcomer.clone().send(&orders).await;
-        if answer.status == 200 {
-            break answer;
-        }
-        assert_eq!(answer.conflicting_state(), "paying");
-        assert!(Instant::now() < deadline);
-        tokio::time::sleep(Duration::from_millis(100)).await;
-    };
+    let paid = until_not_paying(&newcomer, &orders).await.expect(200);
     assert_eq!(paid.json()["status"], "paid");
     assert_eq!(charges_of_orders(&provider.charges).await, 1);
 }

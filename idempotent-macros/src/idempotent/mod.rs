@@ -1,6 +1,7 @@
 //! `#[idempotent(…)]`: parse → check → expand.
 
 mod args;
+mod checks;
 mod expand;
 mod policy;
 

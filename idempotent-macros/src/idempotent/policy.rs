@@ -1,13 +1,12 @@
 //! The policy: arguments that were checked, with no choice left open.
 
 use proc_macro2::TokenStream;
-use syn::{Expr, ReturnType, Type};
+use syn::{Expr, Type};
 
-use super::args::{Args, text_of, word_of};
-use crate::arguments::{attribute_span, unknown};
-use crate::duration::parse_duration;
+use super::args::Args;
+use super::checks;
 use crate::errors::Errors;
-use crate::function::{Function, MarkerKind};
+use crate::function::Function;
 use crate::pattern::words;
 
 /// Everything an expansion needs.
@@ -81,25 +80,25 @@ impl Policy {
     /// Checks everything, so that one compile shows every mistake.
     pub(crate) fn check(args: &Args, function: &Function, errors: &mut Errors) -> Option<Self> {
         let http = args.is_http();
-        let mode = check_mode(function, errors);
-        let key = check_key(args, errors);
-        let hold = check_on_crash(args, errors);
-        check_max_attempts(args, errors);
-        let ttl = check_ttl(args, errors);
-        let lease = check_lease(args, ttl.as_ref(), errors);
-        let fingerprint = check_fingerprint(args, http, errors);
-        let keep = check_store(args, http, errors);
-        let name = check_name(args, errors);
-        let names_self = names_self(function);
-        check_scope(args, errors);
-        check_root(args, errors);
-        check_needs_name(args, function, ttl.as_ref(), names_self, errors);
-        check_leased_only(args, function, errors);
-        check_steps_key(key.as_ref(), args, function, errors);
+        let mode = checks::check_mode(function, errors);
+        let key = checks::check_key(args, errors);
+        let hold = checks::check_on_crash(args, errors);
+        checks::check_max_attempts(args, errors);
+        let ttl = checks::check_ttl(args, errors);
+        let lease = checks::check_lease(args, ttl.as_ref(), errors);
+        let fingerprint = checks::check_fingerprint(args, http, errors);
+        let keep = checks::check_store(args, http, errors);
+        let name = checks::check_name(args, errors);
+        let names_self = checks::names_self(function);
+        checks::check_scope(args, errors);
+        checks::check_root(args, errors);
+        checks::check_needs_name(args, function, ttl.as_ref(), names_self, errors);
+        checks::check_leased_only(args, function, errors);
+        checks::check_steps_key(key.as_ref(), args, function, errors);
         let kind = if http {
             Some(Kind::Http)
         } else {
-            check_result(function, errors).map(|result| Kind::Plain(Box::new(result)))
+            checks::check_result(function, errors).map(|result| Kind::Plain(Box::new(result)))
         };
         let mut used = std::collections::HashSet::new();
         for expression in args.expressions() {
@@ -123,304 +122,5 @@ impl Policy {
             used,
             names_self,
         })
-    }
-}
-
-fn check_mode(function: &Function, errors: &mut Errors) -> Mode {
-    let connection = function.check_connection(errors);
-    let steps = function.check_steps(errors);
-    match (connection, steps) {
-        (Some(connection), _) => Mode::Transactional(Box::new(connection)),
-        (None, true) => Mode::Stepped,
-        (None, false) => Mode::Leased,
-    }
-}
-
-fn has(function: &Function, kind: MarkerKind) -> bool {
-    function.markers.iter().flatten().any(|marker| marker.kind == kind)
-}
-
-/// What means nothing where the database ends the claim with the transaction.
-fn check_leased_only(args: &Args, function: &Function, errors: &mut Errors) {
-    if !has(function, MarkerKind::Tx) {
-        return;
-    }
-    for (name, value) in [
-        ("lease", &args.lease),
-        ("on_crash", &args.on_crash),
-        ("max_attempts", &args.max_attempts),
-        ("arguments", &args.arguments),
-    ] {
-        if let Some(value) = value {
-            errors.at(
-                value,
-                format_args!(
-                    "`{name}` means nothing with `#[tx]`, because the database ends the claim with the transaction; remove `{name}`"
-                ),
-            );
-        }
-    }
-}
-
-/// Steps are kept under a key, so that there must be one.
-fn check_steps_key(key: Option<&Key>, args: &Args, function: &Function, errors: &mut Errors) {
-    if let (Some(Key::Header { optional: true, .. }), true) = (key, has(function, MarkerKind::Steps)) {
-        errors.at(&args.key, "`#[steps]` needs a key, because the steps are kept under it; write `key = header`");
-    }
-}
-
-fn check_on_crash(args: &Args, errors: &mut Errors) -> bool {
-    let Some(written) = &args.on_crash else { return false };
-    match word_of(written).as_deref() {
-        Some("retry") => false,
-        Some("hold") => true,
-        word => {
-            let found = word.map_or_else(|| quote::ToTokens::to_token_stream(written).to_string(), str::to_owned);
-            errors.at(written, unknown("`on_crash`", &found, &["retry", "hold"]));
-            false
-        }
-    }
-}
-
-fn check_max_attempts(args: &Args, errors: &mut Errors) {
-    if let Some(Expr::Lit(literal)) = &args.max_attempts
-        && !matches!(&literal.lit, syn::Lit::Int(number) if number.base10_parse::<u32>().is_ok())
-    {
-        errors.at(literal, "`max_attempts` must be a number; write `max_attempts = 10`, or 0 for no limit");
-    }
-}
-
-fn check_key(args: &Args, errors: &mut Errors) -> Option<Key> {
-    let Some(key) = &args.key else {
-        if args.is_written("key") {
-            return None;
-        }
-        errors.push(syn::Error::new(
-            attribute_span(),
-            "missing `key` argument; write `#[idempotent(key = header, …)]`, or `key = …` with what names the operation, such as `event.id`",
-        ));
-        return None;
-    };
-    match word_of(key).as_deref() {
-        Some("header") => errors.ok(check_header(key)),
-        Some("token") => {
-            errors.at(key, "`key = token` does not work yet; write `key = header`");
-            None
-        }
-        _ if text_of(key).is_some_and(|text| text.value().is_empty()) => {
-            errors.at(key, "`key` is empty; write what names the operation, such as `event.id`");
-            None
-        }
-        _ => Some(Key::Expression(key.clone())),
-    }
-}
-
-/// `header`, `header("X-Request-Id")`, `header(optional)`, `header("X-Request-Id", optional)`.
-fn check_header(key: &Expr) -> syn::Result<Key> {
-    let mut name = "idempotency-key".to_owned();
-    let mut optional = false;
-    let Expr::Call(call) = key else { return Ok(Key::Header { name, optional }) };
-    if call.args.is_empty() {
-        return Err(syn::Error::new_spanned(key, "`header()` names nothing; write `key = header`"));
-    }
-    for argument in &call.args {
-        match (text_of(argument), word_of(argument).as_deref()) {
-            (Some(text), _) => {
-                name = text.value().to_ascii_lowercase();
-                if name.is_empty()
-                    || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
-                {
-                    return Err(syn::Error::new_spanned(
-                        text,
-                        format!(
-                            "`\"{}\"` is no header name; write one such as `header(\"X-Request-Id\")`",
-                            text.value()
-                        ),
-                    ));
-                }
-            }
-            (None, Some("optional")) => optional = true,
-            _ => {
-                return Err(syn::Error::new_spanned(
-                    argument,
-                    "expected a header name or `optional`; write `header(\"X-Request-Id\")` or `header(optional)`",
-                ));
-            }
-        }
-    }
-    Ok(Key::Header { name, optional })
-}
-
-fn check_ttl(args: &Args, errors: &mut Errors) -> Option<Lifetime> {
-    let Some(ttl) = &args.ttl else {
-        if args.is_written("ttl") {
-            return None;
-        }
-        errors.push(syn::Error::new(
-            attribute_span(),
-            "missing `ttl` argument; write `ttl = \"72h\"`, the time that answers are kept",
-        ));
-        return None;
-    };
-    if text_of(ttl).is_some_and(|text| text.value() == "forever") {
-        return Some(Lifetime::Forever);
-    }
-    check_lifetime("ttl", ttl, errors)
-}
-
-fn check_lifetime(argument: &str, value: &Expr, errors: &mut Errors) -> Option<Lifetime> {
-    if let Some(text) = text_of(value) {
-        return match parse_duration(&text.value()) {
-            Ok(millis) => Some(Lifetime::Millis(millis)),
-            Err(message) => {
-                errors.at(text, message);
-                None
-            }
-        };
-    }
-    if let Expr::Lit(literal) = value {
-        let written = quote::ToTokens::to_token_stream(literal);
-        errors.at(value, format_args!("`{argument}` needs a unit; write `{argument} = \"{written}s\"`"));
-        return None;
-    }
-    Some(Lifetime::Expression(value.clone()))
-}
-
-fn check_lease(args: &Args, ttl: Option<&Lifetime>, errors: &mut Errors) -> Option<Lifetime> {
-    let written = args.lease.as_ref()?;
-    if text_of(written).is_some_and(|text| text.value() == "forever") {
-        errors.at(written, "a lease must end, because after a crash nobody else ends it; write `lease = \"30s\"`");
-        return None;
-    }
-    let lease = check_lifetime("lease", written, errors);
-    if let (Some(Lifetime::Millis(lease)), Some(Lifetime::Millis(ttl))) = (&lease, ttl)
-        && lease > ttl
-    {
-        errors.at(written, "`lease` is longer than `ttl`; write a lease that ends before the answer expires");
-    }
-    lease
-}
-
-fn check_fingerprint(args: &Args, http: bool, errors: &mut Errors) -> Option<Fingerprint> {
-    let Some(written) = &args.fingerprint else {
-        return Some(if http { Fingerprint::Bytes } else { Fingerprint::Nothing });
-    };
-    match word_of(written).as_deref() {
-        Some("none") => Some(Fingerprint::Nothing),
-        Some("bytes") if http => Some(Fingerprint::Bytes),
-        Some("bytes") => {
-            errors.at(
-                written,
-                "`fingerprint = bytes` needs an HTTP request; write `none`, or an expression over the parameters",
-            );
-            None
-        }
-        Some("json") => {
-            errors.at(
-                written,
-                "`fingerprint = json` does not work yet; write `bytes`, `none`, or an expression over the parameters",
-            );
-            None
-        }
-        _ => Some(Fingerprint::Expression(written.clone())),
-    }
-}
-
-fn check_store(args: &Args, http: bool, errors: &mut Errors) -> Option<Keep> {
-    let Some(written) = &args.store else { return Some(Keep::Default) };
-    if !http {
-        errors.at(
-            written,
-            "`store` chooses by HTTP status, and a plain function stores `Ok` and releases on `Err`; remove `store`",
-        );
-        return None;
-    }
-    match (written, word_of(written).as_deref()) {
-        (Expr::Closure(_), _) => Some(Keep::By(written.clone())),
-        (_, Some("default")) => Some(Keep::Default),
-        (_, Some("success")) => Some(Keep::Success),
-        (_, Some("all")) => Some(Keep::All),
-        (_, word) => {
-            let found = word.map_or_else(|| quote::ToTokens::to_token_stream(written).to_string(), str::to_owned);
-            errors.at(written, unknown("`store`", &found, &["default", "success", "all", "|status| …"]));
-            None
-        }
-    }
-}
-
-fn check_name(args: &Args, errors: &mut Errors) -> Option<String> {
-    let written = args.name.as_ref()?;
-    match text_of(written).map(syn::LitStr::value) {
-        Some(name) if name.is_empty() => {
-            errors.at(written, "`name` is empty; write one such as `name = \"orders.create\"`");
-            None
-        }
-        Some(name) if name.len() > 255 => {
-            errors.at(written, "`name` has more than 255 bytes; write a shorter one");
-            None
-        }
-        Some(name) => Some(name),
-        None => {
-            errors.at(written, "`name` must be a string literal; write one such as `name = \"orders.create\"`");
-            None
-        }
-    }
-}
-
-fn check_scope(args: &Args, errors: &mut Errors) {
-    if let Some(text) = args.scope.as_ref().and_then(text_of)
-        && text.value().is_empty()
-    {
-        errors.at(
-            text,
-            "`scope` is empty, so that callers would share their keys; write whose key it is, such as `user.id`",
-        );
-    }
-}
-
-fn check_root(args: &Args, errors: &mut Errors) {
-    if let Some(root) = &args.root
-        && !matches!(root, Expr::Path(_))
-    {
-        errors.at(root, "`crate` must be a path; write it as `crate = ::my_reexports::idempotent_runtime`");
-    }
-}
-
-/// A record that outlives the function's name must not be found by it.
-fn check_needs_name(args: &Args, function: &Function, ttl: Option<&Lifetime>, names_self: bool, errors: &mut Errors) {
-    if args.name.is_some() {
-        return;
-    }
-    let name = function.name();
-    if matches!(ttl, Some(Lifetime::Forever)) {
-        let ttl = args.ttl.as_ref();
-        errors.at(ttl, format_args!("`ttl = \"forever\"` needs a `name`, because a renamed function would run everything again; write `name = \"{name}\"`"));
-    } else if names_self {
-        errors.at(
-            &function.signature.ident,
-            format_args!("associated function `{name}` needs a `name`, because its module does not tell it from others; write `name = \"Type::{name}\"`"),
-        );
-    }
-}
-
-fn names_self(function: &Function) -> bool {
-    let mut found = std::collections::HashSet::new();
-    words(quote::ToTokens::to_token_stream(&function.signature), &mut found);
-    words(function.body.clone(), &mut found);
-    found.contains("Self")
-}
-
-fn check_result(function: &Function, errors: &mut Errors) -> Option<Type> {
-    let name = function.name();
-    match &function.signature.output {
-        ReturnType::Default => {
-            errors.at(&function.signature.ident, format_args!("function `{name}` must return `Result<T, E>`; write `-> Result<(), E>` with an `E` that is `From<idempotent_runtime::Error>`"));
-            None
-        }
-        ReturnType::Type(_, ty) if matches!(**ty, Type::ImplTrait(_)) => {
-            errors.at(ty, format_args!("function `{name}` must name what it returns, because the result is stored and given back; write `Result<T, E>`"));
-            None
-        }
-        ReturnType::Type(_, ty) => Some((**ty).clone()),
     }
 }

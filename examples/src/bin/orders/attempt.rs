@@ -1,7 +1,8 @@
 //! A payment that is under way, from the moment an order begins to be `paying` until it is paid or declined.
 //!
-//! It is written down before the provider is called, together with the key to send there. Whoever goes on with it, after
-//! a crash or a failure of the provider, sends the same key again, so that the provider charges once.
+//! It is written down before the provider is called, together with the key to send there: that of the run which began
+//! it. Whoever goes on with it, after a crash or a failure of the provider, sends the same key again, and not one of its
+//! own, so that the provider charges once.
 
 use std::time::Duration;
 
@@ -10,13 +11,22 @@ use diesel::prelude::*;
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use examples::db::{CLOCK, Db};
-use uuid::Uuid;
+use examples::text::Text;
+use serde::{Deserialize, Serialize};
 
 use crate::order::Order;
 use crate::schema::payment_attempts as attempts;
 
-/// What is to be charged, and under which key.
+/// Who wants to pay, with what, and the key that this run would send to the provider.
 #[derive(Debug)]
+pub(crate) struct Payer {
+    pub(crate) caller_key: String,
+    pub(crate) card: Text,
+    pub(crate) downstream_key: String,
+}
+
+/// What is to be charged, and under which key. Runs remember it as the value of a step.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Attempt {
     pub(crate) order: i64,
     pub(crate) amount: i64,
@@ -27,16 +37,16 @@ pub(crate) struct Attempt {
 
 impl Attempt {
     /// Begins to pay an order.
-    pub(crate) async fn begin(conn: &mut Db, order: Order, caller_key: &str, card: &str) -> QueryResult<Self> {
-        let downstream_key = Uuid::new_v4().to_string();
+    pub(crate) async fn begin(conn: &mut Db, order: Order, payer: &Payer) -> QueryResult<Self> {
+        let Payer { caller_key, card, downstream_key } = payer;
         let row = (
             attempts::order_id.eq(order.id),
-            attempts::downstream_key.eq(&downstream_key),
+            attempts::downstream_key.eq(downstream_key),
             attempts::caller_key.eq(caller_key),
-            attempts::card.eq(card),
+            attempts::card.eq(card.as_str()),
         );
         diesel::insert_into(attempts::table).values(row).execute(conn).await?;
-        Ok(Self::of(order, card.to_owned(), downstream_key))
+        Ok(Self::of(order, card.as_str().to_owned(), downstream_key.clone()))
     }
 
     /// Goes on with the attempt to pay an order, with the card and the key that it began with. `None` if another caller
@@ -44,7 +54,7 @@ impl Attempt {
     pub(crate) async fn go_on(
         conn: &mut Db,
         order: Order,
-        caller_key: &str,
+        Payer { caller_key, .. }: &Payer,
         lease: Duration,
     ) -> QueryResult<Option<Self>> {
         let lease = i64::try_from(lease.as_millis()).unwrap_or(i64::MAX);

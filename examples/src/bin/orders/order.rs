@@ -12,8 +12,8 @@ use crate::history;
 use crate::schema::orders;
 use crate::status::Status;
 
-/// An order, as its owner sees it.
-#[derive(Debug, Serialize, Queryable, Selectable)]
+/// An order, as its owner sees it and as runs remember it.
+#[derive(Debug, Serialize, Deserialize, Queryable, Selectable)]
 #[diesel(table_name = orders)]
 pub(crate) struct Order {
     pub(crate) id: i64,

@@ -1,19 +1,20 @@
 //! Paying: a handler that calls another service, and so cannot do all its work in one transaction.
 //!
-//! Three steps: write down what is about to happen, let it happen, write down what came of it. No connection is held
-//! while the provider is called. A crash between two steps leaves the order `paying`; the next request goes on.
+//! Three steps: write down what is about to happen, let it happen, write down what came of it. A step that is recorded
+//! is not done again: a crash, or a failure of the provider, leaves the order `paying`, and the next request goes on
+//! where that was. No connection is held while the provider is called.
 
 use axum::Json;
 use axum::extract::{Path, State};
-use examples::db;
+use examples::db::Db;
 use examples::problem::Problem;
 use examples::text::Text;
 use examples::user::User;
-use idempotent_runtime::idempotent;
-use serde::Deserialize;
+use idempotent_runtime::{Steps, idempotent};
+use serde::{Deserialize, Serialize};
 
 use crate::app::App;
-use crate::attempt::Attempt;
+use crate::attempt::{Attempt, Payer};
 use crate::caller_key::CallerKey;
 use crate::order::Order;
 use crate::provider::Charged;
@@ -26,7 +27,8 @@ pub(crate) struct Payment {
     card: Text,
 }
 
-/// What there is to do.
+/// What there is to do: the value of the first step.
+#[derive(Debug, Serialize, Deserialize)]
 enum Start {
     Charge(Attempt),
     /// Somebody paid before.
@@ -38,72 +40,67 @@ pub(crate) async fn pay(
     user: User,
     Path(id): Path<i64>,
     State(app): State<App>,
-    CallerKey(key): CallerKey,
+    CallerKey(caller_key): CallerKey,
+    #[steps] steps: &mut Steps<Db>,
     Json(payment): Json<Payment>,
 ) -> Result<Json<Order>, Problem> {
-    let attempt = match start(&app, &user, id, &key, &payment).await? {
+    let payer = Payer { caller_key, card: payment.card, downstream_key: steps.downstream_key("charge") };
+    let begin = async |conn: &mut Db| match Order::lock(conn, &user.name, id).await? {
+        order if order.status == Status::Paying => go_on(conn, order, &payer, &app).await,
+        order => start(conn, order, &payer).await,
+    };
+    let attempt = match steps.tx("start", begin).await? {
         Start::Charge(attempt) => attempt,
         Start::Paid(order) => return Ok(Json(order)),
     };
-    match app.provider.charge(&attempt).await? {
-        Charged::Succeeded(charge) => confirm(&app, &user, &attempt, &charge).await.map(Json),
+    // The key that is sent is the attempt's, which is another run's if that began it.
+    match steps.run("charge", async |_own_key| app.provider.charge(&attempt).await).await? {
+        Charged::Succeeded(charge) => {
+            let confirmed = steps.tx("confirm", async |conn| confirm(conn, &user, &attempt, &charge).await);
+            Ok(Json(confirmed.await?))
+        }
         Charged::Declined => {
-            decline(&app, &user, &attempt).await?;
+            steps.tx("decline", async |conn| decline(conn, &user, &attempt).await).await?;
             Err(Problem::CardDeclined)
         }
     }
 }
 
-/// Begins an attempt, or goes on with the one that is under way.
-async fn start(app: &App, user: &User, id: i64, key: &str, payment: &Payment) -> Result<Start, Problem> {
-    let mut conn = app.pool.get().await?;
-    db::write(&mut conn, async |conn| {
-        let order = Order::lock(conn, &user.name, id).await?;
-        if order.status == Status::Paying {
-            let busy = transition::conflict(&order, "its payment is under way with another key");
-            let attempt = Attempt::go_on(conn, order, key, app.lease).await?;
-            return attempt.map(Start::Charge).ok_or(busy);
-        }
-        match transition::fire(conn, order, Event::Pay).await? {
-            Transition::Applied(order) => {
-                Ok(Start::Charge(Attempt::begin(conn, order, key, payment.card.as_str()).await?))
-            }
-            Transition::AlreadyApplied(order) => Ok(Start::Paid(order)),
-        }
-    })
-    .await
+/// Begins an attempt, unless there is nothing to pay any more.
+async fn start(conn: &mut Db, order: Order, payer: &Payer) -> Result<Start, Problem> {
+    match transition::fire(conn, order, Event::Pay).await? {
+        Transition::Applied(order) => Ok(Start::Charge(Attempt::begin(conn, order, payer).await?)),
+        Transition::AlreadyApplied(order) => Ok(Start::Paid(order)),
+    }
+}
+
+/// Goes on with the attempt that is under way, if it is this caller's or old enough.
+async fn go_on(conn: &mut Db, order: Order, payer: &Payer, app: &App) -> Result<Start, Problem> {
+    let busy = transition::conflict(&order, "its payment is under way with another key");
+    let attempt = Attempt::go_on(conn, order, payer, app.lease).await?;
+    attempt.map(Start::Charge).ok_or(busy)
 }
 
 /// Writes down that the provider charged.
-async fn confirm(app: &App, user: &User, attempt: &Attempt, charge: &str) -> Result<Order, Problem> {
-    let mut conn = app.pool.get().await?;
-    db::write(&mut conn, async |conn| {
-        let order = Order::lock(conn, &user.name, attempt.order).await?;
-        match transition::fire(conn, order, Event::Confirm).await? {
-            Transition::Applied(order) if attempt.end(conn).await? => {
-                Ok(Order::set_charge(conn, order.id, charge).await?)
-            }
-            // Another attempt is under way. It cannot be: the provider answers alike to whoever goes on with one.
-            Transition::Applied(order) => {
-                tracing::error!(order = order.id, charge, "a charge belongs to no attempt");
-                Err(transition::conflict(&order, "its payment is another one by now"))
-            }
-            Transition::AlreadyApplied(order) => Ok(order),
+async fn confirm(conn: &mut Db, user: &User, attempt: &Attempt, charge: &str) -> Result<Order, Problem> {
+    let order = Order::lock(conn, &user.name, attempt.order).await?;
+    match transition::fire(conn, order, Event::Confirm).await? {
+        Transition::Applied(order) if attempt.end(conn).await? => Ok(Order::set_charge(conn, order.id, charge).await?),
+        // Another attempt is under way. It cannot be: the provider answers alike to whoever goes on with one.
+        Transition::Applied(order) => {
+            tracing::error!(order = order.id, charge, "a charge belongs to no attempt");
+            Err(transition::conflict(&order, "its payment is another one by now"))
         }
-    })
-    .await
+        Transition::AlreadyApplied(order) => Ok(order),
+    }
 }
 
 /// Writes down that the provider refused: the order can be paid anew.
-async fn decline(app: &App, user: &User, attempt: &Attempt) -> Result<(), Problem> {
-    let mut conn = app.pool.get().await?;
-    db::write(&mut conn, async |conn| {
-        let order = Order::lock(conn, &user.name, attempt.order).await?;
-        // Whoever went on with this attempt too may have been faster, and another one may have begun since.
-        if attempt.end(conn).await? {
-            transition::fire(conn, order, Event::Decline).await?;
-        }
-        Ok(())
-    })
-    .await
+async fn decline(conn: &mut Db, user: &User, attempt: &Attempt) -> Result<(), Problem> {
+    let order = Order::lock(conn, &user.name, attempt.order).await?;
+    // Whoever went on with this attempt too may have been faster, and another one may have begun since.
+    if attempt.end(conn).await? {
+        transition::fire(conn, order, Event::Decline).await?;
+    }
+    Ok(())
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use examples::problem::Problem;
 use examples::start::StartError;
 use reqwest::{Client, StatusCode, Url};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::attempt::Attempt;
@@ -22,8 +22,8 @@ pub(crate) struct Provider {
     charges: Url,
 }
 
-/// What the provider did.
-#[derive(Debug)]
+/// What the provider did. Runs remember it as the value of a step.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Charged {
     /// It charged; this is the charge's id.
     Succeeded(String),

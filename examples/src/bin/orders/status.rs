@@ -1,9 +1,9 @@
 //! Where an order can be.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The states of an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
     Created,
