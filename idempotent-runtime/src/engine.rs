@@ -11,12 +11,11 @@ use tokio_util::task::TaskTracker;
 
 use crate::claim::{Address, Claim, Claimed, Fence, Row, Unresolved};
 use crate::error::Error;
-use crate::lifetime::Term;
 use crate::pool::{Connection, ConnectionPool, Pooled};
 use crate::reconcile::HeldRecord;
 use crate::scope::Scope;
 use crate::settings::{Builder, Settings, StatementCache};
-use crate::store::{Driver, Stored, Which};
+use crate::store::{Change, Driver, Which};
 use crate::sweeper::Sweeper;
 
 /// How long a claim waits for a connection of the pool before it is refused.
@@ -215,21 +214,12 @@ pub(crate) trait Engine: Send + Sync {
     fn tasks(&self) -> &TaskTracker;
     fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>>;
     fn look<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<Row>, Error>>;
-    fn complete<'e>(
+    fn change<'e>(
         &'e self,
         address: &'e Address,
         fence: Fence,
-        stored: &'e Stored,
+        change: Change<'e>,
     ) -> BoxFuture<'e, Result<bool, Error>>;
-    fn release<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
-    fn hold<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>>;
-    fn decide<'e>(
-        &'e self,
-        address: &'e Address,
-        fence: Fence,
-        outcome: Option<&'e Stored>,
-    ) -> BoxFuture<'e, Result<bool, Error>>;
-    fn renew<'e>(&'e self, address: &'e Address, fence: Fence, lease: Term) -> BoxFuture<'e, Result<bool, Error>>;
     fn held_at<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<HeldRecord>, Error>>;
 }
 
@@ -258,52 +248,15 @@ impl<C: Send + 'static> Engine for Inner<C> {
         .boxed()
     }
 
-    fn complete<'e>(
+    fn change<'e>(
         &'e self,
         address: &'e Address,
         fence: Fence,
-        stored: &'e Stored,
+        change: Change<'e>,
     ) -> BoxFuture<'e, Result<bool, Error>> {
         async move {
             let mut conn = self.connection().await?;
-            self.driver.complete(&mut conn, address, fence, stored).await.map_err(Error::unavailable)
-        }
-        .boxed()
-    }
-
-    fn release<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>> {
-        async move {
-            let mut conn = self.connection().await?;
-            self.driver.release(&mut conn, address, fence).await.map_err(Error::unavailable)
-        }
-        .boxed()
-    }
-
-    fn hold<'e>(&'e self, address: &'e Address, fence: Fence) -> BoxFuture<'e, Result<bool, Error>> {
-        async move {
-            let mut conn = self.connection().await?;
-            self.driver.hold(&mut conn, address, fence).await.map_err(Error::unavailable)
-        }
-        .boxed()
-    }
-
-    fn decide<'e>(
-        &'e self,
-        address: &'e Address,
-        fence: Fence,
-        outcome: Option<&'e Stored>,
-    ) -> BoxFuture<'e, Result<bool, Error>> {
-        async move {
-            let mut conn = self.connection().await?;
-            self.driver.decide(&mut conn, address, fence, outcome).await.map_err(Error::unavailable)
-        }
-        .boxed()
-    }
-
-    fn renew<'e>(&'e self, address: &'e Address, fence: Fence, lease: Term) -> BoxFuture<'e, Result<bool, Error>> {
-        async move {
-            let mut conn = self.connection().await?;
-            self.driver.renew(&mut conn, address, fence, lease).await.map_err(Error::unavailable)
+            self.driver.change(&mut conn, address, fence, change).await.map_err(Error::unavailable)
         }
         .boxed()
     }

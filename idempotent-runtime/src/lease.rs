@@ -10,6 +10,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::claim::{Claim, Fence};
 use crate::engine::Engine;
 use crate::failpoint::failpoint;
+use crate::store::Change;
 
 tokio::task_local! {
     static CURRENT: Lease;
@@ -116,7 +117,7 @@ impl Heartbeat {
                 // A step that holds the record has renewed it.
                 let Ok(_pulse) = beating.pulse.try_lock() else { continue };
                 failpoint!("renew.before");
-                rest = match engine.renew(&address, fence, term).await {
+                rest = match engine.change(&address, fence, Change::Renew(term)).await {
                     Ok(true) => third,
                     Ok(false) => {
                         if !stopped.is_cancelled() {

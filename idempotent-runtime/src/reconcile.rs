@@ -9,7 +9,7 @@ use crate::answer::Answer;
 use crate::claim::Unresolved;
 use crate::engine::Idempotency;
 use crate::error::Error;
-use crate::store::{Stored, Which};
+use crate::store::{Change, Stored, Which};
 
 /// A claim that was abandoned and is held: it may have done everything, something, or nothing.
 ///
@@ -168,8 +168,10 @@ pub(crate) async fn resolve(
 ) -> Result<bool, Error> {
     let Unresolved { address, fence, .. } = &record.0;
     match resolution {
-        Resolution::Completed(answer) => engine.decide(address, *fence, Some(&Stored::Answer(answer))).await,
-        Resolution::Release => engine.decide(address, *fence, None).await,
+        Resolution::Completed(answer) => {
+            engine.change(address, *fence, Change::Decide(Some(&Stored::Answer(answer)))).await
+        }
+        Resolution::Release => engine.change(address, *fence, Change::Decide(None)).await,
         Resolution::KeepHolding => Ok(true),
     }
 }

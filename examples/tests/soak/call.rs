@@ -111,6 +111,7 @@ impl Caller {
             let rest = match send(again).await {
                 Ok((status, headers, body)) => {
                     if !is_passing(status, &body) {
+                        if begun.elapsed() > Duration::from_secs(4) { crate::say(&format!("SLOW {what} {:?}: {}", begun.elapsed(), failures.iter().map(|f: &String| f.chars().take(90).collect::<String>()).collect::<Vec<_>>().join("\n  "))); }
                         return expected(status, &headers, body, what);
                     }
                     failures.push(format!("after {:?}: {status} {body}", begun.elapsed()));

@@ -19,7 +19,7 @@ use crate::lease::{Heartbeat, Lease};
 use crate::reconcile::resolve;
 use crate::record::Refusal;
 use crate::steps::KeepsClaim;
-use crate::store::{End, Stored};
+use crate::store::{Change, End, Stored};
 
 /// How long a completion rests after the store was not to be reached, at first and at most.
 const RESTS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(5));
@@ -107,7 +107,7 @@ pub(super) async fn close(engine: &Arc<dyn Engine>, grant: Grant, end: End) -> R
         };
     };
     failpoint!("complete.before");
-    let completed = engine.complete(&claim.address, *fence, &stored).await;
+    let completed = engine.change(&claim.address, *fence, Change::Complete(&stored)).await;
     failpoint!("complete.after");
     match completed {
         Ok(true) => Ok(None),
@@ -128,7 +128,7 @@ pub(super) async fn abandon(engine: &Arc<dyn Engine>, grant: &Grant) {
         release(engine, claim, *fence).await;
         return;
     }
-    if let Err(error) = engine.hold(&claim.address, *fence).await {
+    if let Err(error) = engine.change(&claim.address, *fence, Change::Hold).await {
         tracing::warn!(%error, "a claim could not be marked; it is held after its lease");
     }
 }
@@ -154,7 +154,7 @@ enum Given {
 /// Gives the key back, so that a retry runs at once; failing that, after the lease.
 async fn release(engine: &Arc<dyn Engine>, claim: &Claim, fence: Fence) -> Given {
     failpoint!("release.before");
-    let released = engine.release(&claim.address, fence).await;
+    let released = engine.change(&claim.address, fence, Change::Release).await;
     failpoint!("release.after");
     match released {
         Ok(true) => Given::Back,
@@ -173,7 +173,7 @@ async fn complete_later(engine: Arc<dyn Engine>, grant: Grant, stored: Stored) {
     while Instant::now() < until {
         tokio::time::sleep(rest).await;
         rest = RESTS.1.min(rest * 2);
-        match engine.complete(&grant.claim.address, grant.fence, &stored).await {
+        match engine.change(&grant.claim.address, grant.fence, Change::Complete(&stored)).await {
             Ok(true) => return,
             Ok(false) => break,
             Err(error) => tracing::warn!(%error, "an answer could not be stored yet"),

@@ -93,6 +93,22 @@ pub(crate) enum Stored {
     Tombstone,
 }
 
+/// A change of a claim, under its fence.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Change<'a> {
+    /// It ran, and holds what is said.
+    Complete(&'a Stored),
+    /// It is given back.
+    Release,
+    /// It ended without an outcome, and is held.
+    Hold,
+    /// Its lease begins anew. One that has lapsed, and that nobody took, is revived.
+    Renew(Term),
+    /// Somebody decided about a held one: with what it did, or given back with all its attempts. Refused if it is not
+    /// held any more, or lives again.
+    Decide(Option<&'a Stored>),
+}
+
 /// What came of ending a claimed transaction.
 #[derive(Debug)]
 pub(crate) enum Ended {
@@ -108,34 +124,13 @@ pub(crate) trait Driver<C>: Send + Sync {
     fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>>;
     /// Reads a record.
     fn look<'c>(&self, conn: &'c mut C, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>>;
-    /// Completes a claim; false if the fence is not ours any more.
-    fn complete<'c>(
+    /// Changes a claim under its fence; false if that is not ours any more.
+    fn change<'c>(
         &self,
         conn: &'c mut C,
         address: &'c Address,
         fence: Fence,
-        stored: &'c Stored,
-    ) -> BoxFuture<'c, QueryResult<bool>>;
-    /// Gives a claim back; false if the fence is not ours any more.
-    fn release<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>>;
-    /// Ends a claim without an outcome, to be held; false if the fence is not ours any more.
-    fn hold<'c>(&self, conn: &'c mut C, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>>;
-    /// Ends a held claim as somebody decided: with what it did, or given back with all its attempts. False if it is not
-    /// held any more, lives again, or is another's.
-    fn decide<'c>(
-        &self,
-        conn: &'c mut C,
-        address: &'c Address,
-        fence: Fence,
-        outcome: Option<&'c Stored>,
-    ) -> BoxFuture<'c, QueryResult<bool>>;
-    /// Renews a lease; false if the fence is not ours any more. One that has lapsed, and that nobody took, is revived.
-    fn renew<'c>(
-        &self,
-        conn: &'c mut C,
-        address: &'c Address,
-        fence: Fence,
-        lease: Term,
+        change: Change<'c>,
     ) -> BoxFuture<'c, QueryResult<bool>>;
     /// Up to `most` claims whose leases are over and that were never ended.
     fn unresolved<'c>(
@@ -310,10 +305,14 @@ fn step_binds(address: &Address, fence: Fence, position: i64, step: &StepRow) ->
     binds
 }
 
-/// Binds of a decision: a fence, and what is stored if something is.
-fn decision_binds(address: &Address, fence: Fence, outcome: Option<&Stored>) -> Vec<Bind> {
+/// Binds of a change: the fence, and from 7 on what the change brings.
+fn change_binds(address: &Address, fence: Fence, change: Change<'_>) -> Vec<Bind> {
     let mut binds = fence_binds(address, fence);
-    binds.extend(outcome.into_iter().flat_map(stored_binds));
+    match change {
+        Change::Complete(stored) | Change::Decide(Some(stored)) => binds.extend(stored_binds(stored)),
+        Change::Renew(lease) => binds.push(Bind::Int(lease.millis())),
+        Change::Release | Change::Hold | Change::Decide(None) => {}
+    }
     binds
 }
 

@@ -51,7 +51,9 @@ impl Database for Chosen {
     }
 
     fn crash(&mut self) -> bool {
-        let crashed = self.down().and_then(|()| self.up());
+        let t = std::time::Instant::now();
+        let crashed = self.down().and_then(|()| { say(&format!("DOWN {:?}", t.elapsed())); self.up() });
+        say(&format!("UP {:?}", t.elapsed()));
         crashed.unwrap_or_else(|error| panic!("the database server does not start after it was killed: {error}"));
         true
     }
@@ -61,7 +63,7 @@ impl Chosen {
     fn up(&self) -> Result<(), String> {
         // Nothing here makes the server less safe in a crash.
         let options = format!(
-            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories='{}' -c max_connections=100",
+            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories='{}' -c max_connections=100 -c recovery_init_sync_method=syncfs",
             self.port,
             self.tools.folder.display()
         );

@@ -25,12 +25,9 @@ use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, StepSql, Unresolve
 use super::row::{read_found, read_look, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
-use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
-use super::{
-    address_binds, claim_binds, decision_binds, depth, fence_binds, sql, step_binds, stored_binds, unbalanced,
-};
+use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
+use super::{address_binds, change_binds, claim_binds, depth, sql, step_binds, stored_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
-use crate::lifetime::Term;
 use crate::pool::Pooled;
 
 type Manager = AnsiTransactionManager;
@@ -63,55 +60,14 @@ impl Driver<AsyncPgConnection> for Pipelining {
         look(conn, address).boxed()
     }
 
-    fn complete<'c>(
+    fn change<'c>(
         &self,
         conn: &'c mut AsyncPgConnection,
         address: &'c Address,
         fence: Fence,
-        stored: &'c Stored,
+        change: Change<'c>,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        let mut binds = fence_binds(address, fence);
-        binds.extend(stored_binds(stored));
-        fenced(conn, sql::COMPLETE, binds).boxed()
-    }
-
-    fn release<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        address: &'c Address,
-        fence: Fence,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
-        fenced(conn, sql::RELEASE, fence_binds(address, fence)).boxed()
-    }
-
-    fn hold<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        address: &'c Address,
-        fence: Fence,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
-        fenced(conn, sql::HOLD, fence_binds(address, fence)).boxed()
-    }
-
-    fn decide<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        address: &'c Address,
-        fence: Fence,
-        outcome: Option<&'c Stored>,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
-        let text = if outcome.is_some() { COMPLETE_HELD } else { RELEASE_HELD };
-        fenced(conn, text, decision_binds(address, fence, outcome)).boxed()
-    }
-
-    fn renew<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        address: &'c Address,
-        fence: Fence,
-        lease: Term,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
-        fenced(conn, RENEW, renew_binds(address, fence, lease)).boxed()
+        fenced(conn, text_of(change), change_binds(address, fence, change)).boxed()
     }
 
     fn unresolved<'c>(
@@ -155,7 +111,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
         position: i64,
         step: &'c StepRow,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        let mut binds = renew_binds(&claim.address, fence, claim.lease);
+        let mut binds = change_binds(&claim.address, fence, Change::Renew(claim.lease));
         binds.extend(step_binds(&claim.address, fence, position, step).split_off(4));
         fenced(conn, RENEW_AND_RECORD, binds).boxed()
     }
@@ -170,7 +126,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
         async move {
             watch(conn);
             begin(conn, isolation).await?;
-            let ours = fenced(conn, RENEW, renew_binds(&claim.address, fence, claim.lease)).await;
+            let ours = fenced(conn, RENEW, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
             if !matches!(ours, Ok(true)) {
                 Manager::rollback_transaction(conn).await?;
             }
@@ -326,15 +282,21 @@ fn watch(conn: &mut AsyncPgConnection) {
     }
 }
 
+/// The statement of a change.
+fn text_of(change: Change<'_>) -> &'static str {
+    match change {
+        Change::Complete(_) => sql::COMPLETE,
+        Change::Release => sql::RELEASE,
+        Change::Hold => sql::HOLD,
+        Change::Renew(_) => RENEW,
+        Change::Decide(Some(_)) => COMPLETE_HELD,
+        Change::Decide(None) => RELEASE_HELD,
+    }
+}
+
 /// Runs a statement under the fence; false if that is not ours any more.
 async fn fenced(conn: &mut AsyncPgConnection, text: &'static str, binds: Vec<Bind>) -> QueryResult<bool> {
     Ok(Statement::<()>::new(text, binds).execute(conn).await? == 1)
-}
-
-fn renew_binds(address: &Address, fence: Fence, lease: Term) -> Vec<Bind> {
-    let mut binds = fence_binds(address, fence);
-    binds.push(Bind::Int(lease.millis()));
-    binds
 }
 
 async fn claim_alone(conn: &mut AsyncPgConnection, claim: &Claim) -> QueryResult<Claimed> {

@@ -11,16 +11,15 @@ use futures_util::future::BoxFuture;
 
 use super::row::{StepSql, UnresolvedRow, UnresolvedSql, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
-use super::{Access, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
-use super::{address_binds, decision_binds, sql, step_binds, unbalanced};
+use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Which};
+use super::{address_binds, change_binds, sql, step_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
-use crate::lifetime::Term;
 use crate::pool::Pooled;
 use blocking::{
-    Opening, begin_read, begin_savepoint, begin_write, close, commit, complete, depth, fenced, look, migrate, open,
-    renew, roll_back, roll_back_to, write,
+    Opening, begin_read, begin_savepoint, begin_write, close, commit, depth, look, migrate, open, renew, roll_back,
+    roll_back_to, write,
 };
-use texts::{COMPLETE_HELD, HELD, HELD_AT, PATIENCE, RELEASE_HELD, RESUMABLE, SWEEP};
+use texts::{COMPLETE_HELD, HELD, HELD_AT, PATIENCE, RELEASE_HELD, RENEW, RESUMABLE, SWEEP};
 
 type Async = SyncConnectionWrapper<SqliteConnection>;
 
@@ -55,48 +54,15 @@ impl Driver<Async> for Blocking {
         })
     }
 
-    fn complete<'c>(
+    fn change<'c>(
         &self,
         conn: &'c mut Async,
         address: &'c Address,
         fence: Fence,
-        stored: &'c Stored,
+        change: Change<'c>,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        let (address, stored) = (address.clone(), stored.clone());
-        conn.spawn_blocking(move |conn| write(conn, |conn| complete(conn, &address, fence, &stored)))
-    }
-
-    fn release<'c>(&self, conn: &'c mut Async, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>> {
-        let address = address.clone();
-        conn.spawn_blocking(move |conn| write(conn, |conn| fenced(conn, sql::RELEASE, &address, fence)))
-    }
-
-    fn hold<'c>(&self, conn: &'c mut Async, address: &'c Address, fence: Fence) -> BoxFuture<'c, QueryResult<bool>> {
-        let address = address.clone();
-        conn.spawn_blocking(move |conn| write(conn, |conn| fenced(conn, sql::HOLD, &address, fence)))
-    }
-
-    fn decide<'c>(
-        &self,
-        conn: &'c mut Async,
-        address: &'c Address,
-        fence: Fence,
-        outcome: Option<&'c Stored>,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
-        let text = if outcome.is_some() { COMPLETE_HELD } else { RELEASE_HELD };
-        let decision = Statement::<()>::new(text, decision_binds(address, fence, outcome));
-        conn.spawn_blocking(move |conn| write(conn, |conn| Ok(decision.execute(conn)? == 1)))
-    }
-
-    fn renew<'c>(
-        &self,
-        conn: &'c mut Async,
-        address: &'c Address,
-        fence: Fence,
-        lease: Term,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
-        let address = address.clone();
-        conn.spawn_blocking(move |conn| write(conn, |conn| renew(conn, &address, fence, lease)))
+        let statement = Statement::<()>::new(text_of(change), change_binds(address, fence, change));
+        conn.spawn_blocking(move |conn| write(conn, |conn| Ok(statement.execute(conn)? == 1)))
     }
 
     fn unresolved<'c>(
@@ -264,5 +230,17 @@ impl Driver<Async> for Blocking {
 
     fn migrate(&self, mut conn: Pooled<Async>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         tokio::runtime::Handle::current().block_on(conn.spawn_blocking(|conn| Ok(migrate(conn))))?
+    }
+}
+
+/// The statement of a change.
+fn text_of(change: Change<'_>) -> &'static str {
+    match change {
+        Change::Complete(_) => sql::COMPLETE,
+        Change::Release => sql::RELEASE,
+        Change::Hold => sql::HOLD,
+        Change::Renew(_) => RENEW,
+        Change::Decide(Some(_)) => COMPLETE_HELD,
+        Change::Decide(None) => RELEASE_HELD,
     }
 }
