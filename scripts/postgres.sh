@@ -16,11 +16,11 @@ find_postgres() {
     )
 }
 
-# Installs it, on Debian and Ubuntu as root; elsewhere says how.
+# install_postgres WAY-OUT: installs it, on Debian and Ubuntu as root; elsewhere says how.
 install_postgres() {
     if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
         fail "PostgreSQL is missing; install its server (Debian, Ubuntu: apt-get install postgresql;" \
-            "Fedora: dnf install postgresql-server; macOS: brew install postgresql)" "$@"
+            "Fedora: dnf install postgresql-server; macOS: brew install postgresql)$1"
     fi
     printf '\n== installing PostgreSQL\n'
     export DEBIAN_FRONTEND=noninteractive
@@ -28,12 +28,12 @@ install_postgres() {
     apt-get install -q -y --no-install-recommends postgresql
 }
 
-# Sets `binaries` to the folder of its programs, which are installed when they are missing; the arguments are one more
-# way out where that is not possible. Tests that start a server of their own are told by TEST_POSTGRES_BIN.
+# need_postgres WAY-OUT: sets `binaries` to the folder of its programs, which are installed when they are missing; where
+# that is not possible, a way out of the script's own is named too. Tests that start a server learn it as TEST_POSTGRES_BIN.
 need_postgres() {
     binaries=$(find_postgres)
     if [[ -z $binaries ]]; then
-        install_postgres "$@"
+        install_postgres "$1"
         binaries=$(find_postgres)
         [[ -n $binaries ]] || fail "PostgreSQL was installed, but its initdb is not to be found"
     fi

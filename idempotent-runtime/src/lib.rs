@@ -37,7 +37,8 @@
 //! | mode | chosen by | promise |
 //! |---|---|---|
 //! | transactional | a `#[tx]` parameter | effects inside that database transaction happen exactly once, whatever crashes. The body may run more than once; one run commits |
-//! | leased | no marker | one run at a time while its lease lasts. A run that outlives its lease can overlap with its successor, and its completion is refused. After a crash: at least once |
+//! | leased | no marker | one run at a time while its heartbeat reaches the database; a run that was paused past its lease can overlap with its successor outside the database, and its completion is refused. After a crash `on_crash = retry` gives at least once, `hold` at most once |
+//! | steps | a `#[steps]` parameter | a recorded step is never repeated; one that crashed before it was recorded is tried again, with the same downstream key ([`Steps`]) |
 //!
 //! # Features
 //!
@@ -114,7 +115,10 @@ pub use sweeper::Sweeper;
 /// | `ttl` | how long the answer is kept: `"72h"`, `"forever"`, or a `Duration` expression | required |
 /// | `scope` | whose key it is: an expression over the parameters | HTTP: the engine's [`Scope`]; else none |
 /// | `fingerprint` | `bytes` (query and body as sent), `none`, or an expression over the parameters that is `Serialize`. Method and path always count | HTTP: `bytes`; else `none` |
-/// | `lease` | how long an unfinished claim is believed: `"30s"`, or a `Duration` expression; not with `#[tx]` | 30 s, or the ttl if shorter |
+/// | `lease` | how long an unfinished claim is believed: `"30s"`, or a `Duration` expression; renewed while the function runs ([`Lease`]); not with `#[tx]` | 30 s, or the ttl if shorter |
+/// | `on_crash` | `retry` (taken over after the lease) or `hold` (nobody runs it again until somebody decides: [`Resolution`]); not with `#[tx]` | `retry` |
+/// | `max_attempts` | attempts after which an abandoned claim is held; 0 = no limit; not with `#[tx]` | 10 |
+/// | `arguments` | an expression that is kept with the claim, for [`Idempotency::resume`]; only where the key is an expression, and not with `#[tx]` | |
 /// | `store` | which answers are kept: `default`, `success`, `all`, or a closure of the status ([`Keep`]) | `default` |
 /// | `name` | an operation name that survives renames; required with `ttl = "forever"` and on associated functions | module path and function |
 /// | `engine` | an expression giving the [`Idempotency`] | the installed one |
@@ -162,6 +166,8 @@ pub use sweeper::Sweeper;
 /// }
 /// # }
 /// ```
+///
+/// With a parameter marked `#[steps]` the run has recovery points: see [`Steps`].
 ///
 /// # Consumers and jobs
 ///

@@ -72,7 +72,8 @@ impl<C: Send + 'static> Steps<C> {
         keeps_claim: KeepsClaim,
     ) -> Result<Self, Error> {
         failpoint!("steps.load");
-        let recorded = if fence.attempt > 1 {
+        // The first claim of a key has none. (Attempts do not tell: an operator gives a held key back with all of them.)
+        let recorded = if fence.token > 1 {
             let mut conn = engine.connection().await?;
             engine.driver.steps(&mut conn, &claim.address, fence).await.map_err(Error::unavailable)?.into()
         } else {

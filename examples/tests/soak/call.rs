@@ -12,8 +12,9 @@ use serde_json::Value;
 const PATIENCE: Duration = Duration::from_secs(60);
 /// How long one try may take.
 const TIMEOUT: Duration = Duration::from_secs(20);
-/// The longest rest between two tries, whatever `Retry-After` says, and the one after a broken connection.
-const LONG_REST: Duration = Duration::from_millis(250);
+/// The longest rest between two tries, whatever `Retry-After` says, and the one after a broken connection. Each failure of
+/// the provider is an attempt, of which a key has ten: the rest must give the provider time to start.
+const LONG_REST: Duration = Duration::from_millis(500);
 const SHORT_REST: Duration = Duration::from_millis(20);
 /// How many of the last failures of a call are told.
 const TOLD: usize = 12;
@@ -111,7 +112,6 @@ impl Caller {
             let rest = match send(again).await {
                 Ok((status, headers, body)) => {
                     if !is_passing(status, &body) {
-                        if begun.elapsed() > Duration::from_secs(4) { crate::say(&format!("SLOW {what} {:?}: {}", begun.elapsed(), failures.iter().map(|f: &String| f.chars().take(90).collect::<String>()).collect::<Vec<_>>().join("\n  "))); }
                         return expected(status, &headers, body, what);
                     }
                     failures.push(format!("after {:?}: {status} {body}", begun.elapsed()));

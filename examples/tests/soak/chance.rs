@@ -1,6 +1,6 @@
 //! Chance that can be repeated.
 
-/// Numbers that follow from a seed (SplitMix64; Steele, Lea, Flood: "Fast splittable pseudorandom number generators").
+/// Numbers that follow from a seed (`SplitMix64`; Steele, Lea, Flood: "Fast splittable pseudorandom number generators").
 #[derive(Debug)]
 pub(crate) struct Chance(u64);
 

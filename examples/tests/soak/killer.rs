@@ -37,13 +37,6 @@ impl End {
     }
 }
 
-/// The end comes, whatever becomes of the killer.
-impl Drop for Killer {
-    fn drop(&mut self) {
-        self.end.declare();
-    }
-}
-
 /// Kills at moments that a seed decides.
 #[derive(Debug)]
 pub(crate) struct Killer {
@@ -85,6 +78,13 @@ impl Killer {
     }
 }
 
+/// The end comes, whatever becomes of the killer.
+impl Drop for Killer {
+    fn drop(&mut self) {
+        self.end.declare();
+    }
+}
+
 /// How often something was killed.
 #[derive(Debug, Default)]
 pub(crate) struct Killed {
@@ -94,6 +94,11 @@ pub(crate) struct Killed {
 }
 
 impl Killed {
+    /// Whether the database server was among the killed.
+    pub(crate) fn with_database(&self) -> bool {
+        self.database > 0
+    }
+
     pub(crate) fn sum(&self) -> u64 {
         self.orders + self.charges + self.database
     }

@@ -65,17 +65,17 @@ async fn whatever_is_killed_each_order_is_there_once_and_charged_once() {
     let mut targets = Targets { orders, charges, database };
     let killing = tokio::task::spawn_blocking(move || (killer.run(&mut targets), targets));
     let clients = running.join_all().await;
-    let (killed, targets) = killing.await.expect("the killer");
+    let (kills, targets) = killing.await.expect("the killer");
 
-    let verdict = Verdict::of(&caller, &clients).await;
+    let verdict = Verdict::of(&caller, &clients, kills.with_database()).await;
     say(&format!(
-        "soak on {}: {killed}, {CLIENTS} clients, {verdict}, {:.1} s, seed {seed}",
+        "soak on {}: {kills}, {CLIENTS} clients, {verdict}, {:.1} s, seed {seed}",
         Chosen::NAME,
         begun.elapsed().as_secs_f32()
     ));
     drop(targets);
     assert!(verdict.faults.is_empty(), "seed {seed}:\n{}", verdict.faults.join("\n"));
-    assert_eq!(killed.sum(), wanted, "kills, with seed {seed}");
+    assert_eq!(kills.sum(), wanted, "kills, with seed {seed}");
 }
 
 /// Says something to whoever runs the test, past the test runner's capture.

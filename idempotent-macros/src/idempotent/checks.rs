@@ -53,6 +53,16 @@ pub(super) fn check_steps_key(key: Option<&Key>, args: &Args, function: &Functio
     }
 }
 
+/// A completer looks for the calls of one operation, and keys that clients send belong to none.
+pub(super) fn check_arguments(key: Option<&Key>, args: &Args, errors: &mut Errors) {
+    if let (Some(Key::Header { .. }), Some(arguments)) = (key, &args.arguments) {
+        errors.at(
+            arguments,
+            "`arguments` needs a key of the function's own, because a completer cannot send a header; write an expression, such as `key = job.id`",
+        );
+    }
+}
+
 pub(super) fn check_on_crash(args: &Args, errors: &mut Errors) -> bool {
     let Some(written) = &args.on_crash else { return false };
     match word_of(written).as_deref() {

@@ -95,6 +95,7 @@ impl Policy {
         checks::check_needs_name(args, function, ttl.as_ref(), names_self, errors);
         checks::check_leased_only(args, function, errors);
         checks::check_steps_key(key.as_ref(), args, function, errors);
+        checks::check_arguments(key.as_ref(), args, errors);
         let kind = if http {
             Some(Kind::Http)
         } else {

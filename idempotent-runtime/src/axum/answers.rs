@@ -1,7 +1,7 @@
 //! The toolkit's own answers over HTTP: refusals and replays.
 
 use axum::body::Body;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
 
 use serde::Serialize;
@@ -23,6 +23,13 @@ pub(super) fn refuse(error: &Error, profile: Profile) -> Response {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds(wait)));
     }
     response
+}
+
+/// The answer that the toolkit itself gives (Stripe profile): for handlers whose own errors wrap this one.
+impl IntoResponse for Error {
+    fn into_response(self) -> Response {
+        refuse(&self, Profile::Stripe)
+    }
 }
 
 /// The error object of Stripe's API.

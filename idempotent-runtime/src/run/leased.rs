@@ -175,6 +175,8 @@ async fn complete_later(engine: Arc<dyn Engine>, grant: Grant, stored: Stored) {
         rest = RESTS.1.min(rest * 2);
         match engine.change(&grant.claim.address, grant.fence, Change::Complete(&stored)).await {
             Ok(true) => return,
+            // Its own completion, whose answer was lost, or a successor's: then that is what every repeat gets.
+            Ok(false) if superseded(&engine, &grant.claim).await.is_ok() => return,
             Ok(false) => break,
             Err(error) => tracing::warn!(%error, "an answer could not be stored yet"),
         }

@@ -88,7 +88,7 @@ pub(super) const HELD_AT: &str = sql::unresolved!(
 );
 pub(super) const RESUMABLE: &str = sql::unresolved!(
     "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-    "t.held = 0 AND t.arguments IS NOT NULL"
+    "t.namespace = ?1 AND t.operation = ?2 AND t.held = 0 AND t.arguments IS NOT NULL"
 );
 
 pub(super) const SWEEP: &str = concat!(

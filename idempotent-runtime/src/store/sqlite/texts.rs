@@ -42,5 +42,5 @@ pub(super) const HELD_AT: &str = sql::unresolved!(
 );
 pub(super) const RESUMABLE: &str = sql::unresolved!(
     "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-    "t.held = 0 AND t.arguments IS NOT NULL"
+    "t.namespace = ?1 AND t.operation = ?2 AND t.held = 0 AND t.arguments IS NOT NULL"
 );

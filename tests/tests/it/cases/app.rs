@@ -255,6 +255,12 @@ impl Service {
         idempotency_keys::table.select(idempotency_keys::state).get_result(&mut self.conn().await).await.unwrap()
     }
 
+    /// The state of the record of a key.
+    pub(crate) async fn state_of(&self, key: &str) -> i16 {
+        let record = idempotency_keys::table.filter(idempotency_keys::key.eq(key));
+        record.select(idempotency_keys::state).get_result(&mut self.conn().await).await.unwrap()
+    }
+
     /// How many records there are.
     pub(crate) async fn records(&self) -> i64 {
         idempotency_keys::table.count().get_result(&mut self.conn().await).await.unwrap()

@@ -184,6 +184,20 @@ async fn a_poisonous_request_is_held_after_its_last_attempt() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_recorded_stays_when_an_operator_gives_the_key_back() {
+    let Some(service) = Service::new().await else { return };
+    let asked = Asked::default();
+    let (service, key) = (paying(service, &asked), key());
+    service.post("/stepped", &key, "after charge").await;
+    service.sql("UPDATE idempotency_keys SET state = 0, held = 1, lease_until = 0").await;
+    let held = service.app.engine.held(10).await.unwrap();
+    assert!(service.app.engine.resolve(&held[0], idempotent_runtime::Resolution::Release).await.unwrap());
+    assert_eq!(service.post("/stepped", &key, "after charge").await.status, 201);
+    assert_eq!(service.effects().await, ["start", "confirm"]);
+    assert_eq!(asked.lock().unwrap().len(), 1);
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn i19_the_next_transaction_of_a_zombie_rolls_back() {
     let Some(mut service) = Service::new().await else { return };
@@ -319,7 +333,15 @@ async fn an_abandoned_job_is_finished_by_the_service_itself() {
     run_job(engine.clone(), job("released")).await.unwrap_err();
     service.sql("UPDATE idempotency_keys SET state = 0, lease_until = 0 WHERE key = 'abandoned'").await;
     let resume = || async { engine.resume("jobs.run", |job: Job| run_job(engine.clone(), job)).await.unwrap() };
-    assert_eq!(engine.resume("jobs.other", |job: Job| run_job(engine.clone(), job)).await.unwrap(), 0);
+    let others = AtomicUsize::new(0);
+    let other = engine.resume("jobs.other", |_: Job| async {
+        others.fetch_add(1, Ordering::SeqCst);
+        Ok::<_, Error>(())
+    });
+    assert_eq!((other.await.unwrap(), AtomicUsize::load(&others, Ordering::SeqCst)), (0, 0), "not its calls");
+    let elsewhere = service.another(|builder| builder.namespace("elsewhere")).await;
+    let foreign = elsewhere.app.engine.resume("jobs.run", |job: Job| run_job(engine.clone(), job));
+    assert_eq!((foreign.await.unwrap(), service.state_of("abandoned").await), (0, 0), "nor those of other services");
     assert_eq!(resume().await, 0, "the second attempt fails too, and is released");
     service.sql("UPDATE idempotency_keys SET state = 0, lease_until = 0 WHERE key = 'abandoned'").await;
     assert_eq!(resume().await, 1);
