@@ -1,8 +1,8 @@
 use ui_tests::*;
 
-#[idempotent(key = header, ttl = "72h", on_crash = hold, max_attempts = 3, arguments = user.id)]
-async fn handler(user: User, #[tx] conn: &mut Db) -> StatusCode {
-    StatusCode::OK
+#[idempotent(key = event.id, ttl = "72h", on_crash = hold, max_attempts = 3, arguments = event.id)]
+async fn consume(#[tx] conn: &mut Db, event: &Event) -> Result<Order, Error> {
+    Ok(Order { id: 1 })
 }
 
 fn main() {}
