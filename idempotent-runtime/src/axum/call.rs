@@ -1,5 +1,6 @@
 //! A request that was read and extracted, and can be extracted again.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 
 use super::answers;
 use crate::engine::largest_body_limit;
@@ -18,10 +19,11 @@ use crate::settings::Profile;
 
 /// The one argument of an annotated handler: the tuple `A` of the extractors that its author wrote.
 pub struct Call<A> {
-    pub(super) args: A,
+    /// Or the answer to a request that was refused before it came to that.
+    pub(super) args: Result<A, Response>,
     pub(super) head: Arc<Parts>,
     pub(super) body: Bytes,
-    again: Again<A>,
+    pub(super) again: Again<A>,
 }
 
 /// Extracts the arguments anew, for a transaction that has to run again.
@@ -43,21 +45,23 @@ where
     A: FromRequest<S, M> + 'static,
     M: 'static,
 {
-    type Rejection = Response;
+    /// A refusal is answered like everything else, with the key that was sent.
+    type Rejection = Infallible;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, Response> {
+    async fn from_request(request: Request, state: &S) -> Result<Self, Infallible> {
         let (head, body) = request.into_parts();
-        let limit = largest_body_limit();
-        let body = match Limited::new(body, limit).collect().await {
-            Ok(body) => body.to_bytes(),
-            Err(error) => return Err(refuse_body(error.as_ref(), limit)),
-        };
         let head = Arc::new(head);
+        let limit = largest_body_limit();
+        let read = Limited::new(body, limit).collect().await.map(Collected::to_bytes);
+        let body = read.as_ref().map(Bytes::clone).unwrap_or_default();
         let again: Again<A> = {
             let (head, body, state) = (Arc::clone(&head), body.clone(), state.clone());
             Arc::new(move || extract(Parts::clone(&head), body.clone(), state.clone()).boxed())
         };
-        let args = extract::<S, A, M>(Parts::clone(&head), body.clone(), state.clone()).await?;
+        let args = match read {
+            Ok(body) => extract::<S, A, M>(Parts::clone(&head), body, state.clone()).await,
+            Err(error) => Err(refuse_body(error.as_ref(), limit)),
+        };
         Ok(Self { args, head, body, again })
     }
 }
@@ -78,13 +82,6 @@ fn refuse_body(error: &(dyn std::error::Error + 'static), limit: usize) -> Respo
         false => Error::BodyUnreadable,
     };
     answers::refuse(&error, Profile::default())
-}
-
-impl<A> Call<A> {
-    /// The arguments, and a way to extract them anew.
-    pub(super) fn split(self) -> (A, Again<A>) {
-        (self.args, self.again)
-    }
 }
 
 /// The path as the client sent it, before any router took a prefix off, and the query.

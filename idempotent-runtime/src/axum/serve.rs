@@ -39,30 +39,27 @@ where
     A: Send + 'static,
     E: EngineFor<C>,
 {
-    let (engine, terms) = terms(&call.args).split();
-    let engine = match engine.find() {
-        Ok(engine) => engine,
-        Err(error) => return answers::refuse(&error, Profile::default()),
-    };
-    let inner = Arc::clone(engine.inner());
-    let settings = &engine.inner().settings;
     let head = Arc::clone(&call.head);
-    let claim = match claim_of(settings, policy, terms, &call.head, &call.body) {
-        Ok(claim) => claim,
-        Err(error) => return finish(Err(error), settings, policy, &head),
+    let answer = async {
+        let args = call.args?;
+        let (engine, terms) = terms(&args).split();
+        let engine = engine.find().map_err(|error| answers::refuse(&error, Profile::default()))?;
+        let inner = Arc::clone(engine.inner());
+        let claim = claim_of(&inner.settings, policy, terms, &call.head, &call.body)?;
+        let access = if call.head.method.is_safe() { Access::Read } else { Access::Write };
+        let first = Some(args);
+        let erased = Arc::clone(&inner) as Arc<dyn Engine>;
+        let body = Handler { first, again: call.again, run: handler, policy, engine: erased };
+        let run = async move {
+            match claim {
+                Some(claim) => run::transactional(&inner, &claim, body).await,
+                None => run::unclaimed(&inner, access, body).await.map(Outcome::Ran),
+            }
+        };
+        let outcome = in_own_task(engine.inner().tasks(), run).await;
+        Ok(answer_of(outcome, &engine.inner().settings))
     };
-    let access = if head.method.is_safe() { Access::Read } else { Access::Write };
-    let (args, again) = call.split();
-    let body =
-        Handler { first: Some(args), again, run: handler, policy, engine: Arc::clone(&inner) as Arc<dyn Engine> };
-    let run = async move {
-        match claim {
-            Some(claim) => run::transactional(&inner, &claim, body).await,
-            None => run::unclaimed(&inner, access, body).await.map(Outcome::Ran),
-        }
-    };
-    let outcome = in_own_task(engine.inner().tasks(), run).await;
-    finish(outcome, settings, policy, &head)
+    with_key(answer.await, policy, &head)
 }
 
 /// A handler with the arguments of its first run.
@@ -109,28 +106,24 @@ where
     A: Send + 'static,
     E: AnyEngine,
 {
-    let (engine, terms) = terms(&call.args).split();
-    let engine = match engine.find_any() {
-        Ok(engine) => engine.0,
-        Err(error) => return answers::refuse(&error, Profile::default()),
-    };
-    let settings = engine.settings();
     let head = Arc::clone(&call.head);
-    let claim = match claim_of(settings, policy, terms, &call.head, &call.body) {
-        Ok(claim) => claim,
-        Err(error) => return finish(Err(error), settings, policy, &head),
+    let answer = async {
+        let args = call.args?;
+        let (engine, terms) = terms(&args).split();
+        let engine = engine.find_any().map_err(|error| answers::refuse(&error, Profile::default()))?.0;
+        let claim = claim_of(engine.settings(), policy, terms, &call.head, &call.body)?;
+        let inner = Arc::clone(&engine);
+        let run = async move {
+            let body = async { capture(handler(args).await, policy.keep, inner.settings()).await };
+            match claim {
+                Some(claim) => run::leased(&inner, &claim, |_| body).await,
+                None => Ok(Outcome::Ran(body.await.value)),
+            }
+        };
+        let outcome = in_own_task(engine.tasks(), run).await;
+        Ok(answer_of(outcome, engine.settings()))
     };
-    let (args, _) = call.split();
-    let inner = Arc::clone(&engine);
-    let run = async move {
-        let body = async { capture(handler(args).await, policy.keep, inner.settings()).await };
-        match claim {
-            Some(claim) => run::leased(&inner, &claim, |_| body).await,
-            None => Ok(Outcome::Ran(body.await.value)),
-        }
-    };
-    let outcome = in_own_task(engine.tasks(), run).await;
-    finish(outcome, settings, policy, &head)
+    with_key(answer.await, policy, &head)
 }
 
 /// Runs a handler with recovery points, under a lease.
@@ -145,36 +138,32 @@ where
     A: Send + 'static,
     E: EngineFor<C>,
 {
-    let (engine, terms) = terms(&call.args).split();
-    let engine = match engine.find() {
-        Ok(engine) => engine,
-        Err(error) => return answers::refuse(&error, Profile::default()),
-    };
-    let settings = &engine.inner().settings;
     let head = Arc::clone(&call.head);
-    let claim = claim_of(settings, policy, terms, &call.head, &call.body);
-    let claim = match claim.and_then(|claim| claim.ok_or(Error::KeyMissing)) {
-        Ok(claim) => claim,
-        Err(error) => return finish(Err(error), settings, policy, &head),
-    };
-    let (args, _) = call.split();
-    let (inner, erased) = (Arc::clone(engine.inner()), engine.erased());
-    let run = async move {
-        let body = |grant: &run::Grant| {
-            let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
-            let steps = Steps::load(Arc::clone(&inner), claim, grant.fence, lease, Arc::clone(&grant.keeps_claim));
-            let inner = &inner;
-            async move {
-                match steps.await {
-                    Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, &inner.settings).await,
-                    Err(error) => Ran { value: answers::refuse(&error, inner.settings.profile), end: End::RollBack },
+    let answer = async {
+        let args = call.args?;
+        let (engine, terms) = terms(&args).split();
+        let engine = engine.find().map_err(|error| answers::refuse(&error, Profile::default()))?;
+        let (inner, erased) = (Arc::clone(engine.inner()), engine.erased());
+        let claim = claim_of(&inner.settings, policy, terms, &call.head, &call.body)?;
+        let claim = claim.ok_or_else(|| answers::refuse(&Error::KeyMissing, inner.settings.profile))?;
+        let run = async move {
+            let body = |grant: &run::Grant| {
+                let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
+                let steps = Steps::load(Arc::clone(&inner), claim, grant.fence, lease, Arc::clone(&grant.keeps_claim));
+                let settings = &inner.settings;
+                async move {
+                    match steps.await {
+                        Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, settings).await,
+                        Err(error) => Ran { value: answers::refuse(&error, settings.profile), end: End::RollBack },
+                    }
                 }
-            }
+            };
+            run::leased(&erased, &claim, body).await
         };
-        run::leased(&erased, &claim, body).await
+        let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
+        Ok(answer_of(outcome, &engine.inner().settings))
     };
-    let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
-    finish(outcome, settings, policy, &head)
+    with_key(answer.await, policy, &head)
 }
 
 /// Runs claim to completion in a task of its own: a client that hangs up stops nothing, and nothing is dropped in the
@@ -186,8 +175,19 @@ async fn in_own_task<T: Send + 'static>(tasks: &TaskTracker, run: impl Future<Ou
     }
 }
 
-/// The claim of a request; `None` if it runs without one.
+/// The claim of a request, `None` if it runs without one; or the answer that refuses it.
+#[allow(clippy::result_large_err, reason = "it is an answer on its way out, not an error to be handed around")]
 fn claim_of(
+    settings: &Settings,
+    policy: &Policy,
+    terms: Terms<()>,
+    head: &Parts,
+    body: &Bytes,
+) -> Result<Option<Claim>, Response> {
+    read_claim(settings, policy, terms, head, body).map_err(|error| answers::refuse(&error, settings.profile))
+}
+
+fn read_claim(
     settings: &Settings,
     policy: &Policy,
     terms: Terms<()>,
@@ -236,13 +236,18 @@ fn key_of(head: &Parts, name: &'static str, settings: &Settings) -> Result<Optio
     }
 }
 
-/// The answer of a request, with its key as it was sent.
-fn finish(outcome: Result<Outcome<Response>, Error>, settings: &Settings, policy: &Policy, head: &Parts) -> Response {
-    let mut response = match outcome {
+/// The answer of a request that was claimed, or not.
+fn answer_of(outcome: Result<Outcome<Response>, Error>, settings: &Settings) -> Response {
+    match outcome {
         Ok(Outcome::Ran(response)) => response,
         Ok(Outcome::Replayed(answer)) => answers::replay(answer),
         Err(error) => answers::refuse(&error, settings.profile),
-    };
+    }
+}
+
+/// An answer, or the one that refuses, with the key as it was sent.
+fn with_key(answer: Result<Response, Response>, policy: &Policy, head: &Parts) -> Response {
+    let (Ok(mut response) | Err(mut response)) = answer;
     if let Some((name, value)) = sent_key(policy, head) {
         response.headers_mut().insert(name, value);
     }

@@ -343,7 +343,8 @@ async fn a_body_beyond_the_limit_is_refused_before_the_claim() {
     let Some(service) = Service::with(8, |builder| builder.body_limit(1_000)).await else { return };
     for mode in MODES {
         let key = key();
-        service.post(mode, &key, vec![b'x'; 1_001]).await.expect(413, "idempotency_body_too_large");
+        let refused = service.post(mode, &key, vec![b'x'; 1_001]).await.expect(413, "idempotency_body_too_large");
+        assert_eq!(refused.headers["idempotency-key"], key.as_str(), "every answer carries the key");
         service.post(mode, &key, vec![b'x'; 4 * 1024 * 1024]).await.expect(413, "idempotency_body_too_large");
         assert_eq!(service.post(mode, &key, vec![b'x'; 1_000]).await.status, 201, "nothing was stored");
     }
