@@ -138,7 +138,20 @@ impl<C: Send + 'static> Idempotency<C> {
     /// ```
     #[must_use = "the sweep stops when the guard is dropped"]
     pub fn sweeper(&self) -> Sweeper {
-        Sweeper::start(self.clone())
+        self.sweeper_every(crate::sweeper::REST)
+    }
+
+    /// As [`sweeper`](Self::sweeper), which rests for a minute between two sweeps, with another rest.
+    ///
+    /// ```
+    /// # fn start(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) {
+    /// let sweeper = engine.sweeper_every(std::time::Duration::from_secs(3_600));
+    /// # drop(sweeper);
+    /// # }
+    /// ```
+    #[must_use = "the sweep stops when the guard is dropped"]
+    pub fn sweeper_every(&self, rest: Duration) -> Sweeper {
+        Sweeper::start(self.clone(), rest)
     }
 
     /// Deletes expired records now, and says how many. Never a claim that may still run, nor a held one.

@@ -1,6 +1,7 @@
 //! Steps: the recovery points of a function that calls other systems.
 
 use std::collections::{HashSet, VecDeque};
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +15,10 @@ use crate::engine::Inner;
 use crate::error::Error;
 use crate::failpoint::failpoint;
 use crate::lease::Lease;
+use crate::pool::Pooled;
 use crate::run::Backoff;
-use crate::store::Ended;
 use crate::store::fault::{Fault, classify};
+use crate::store::{Driver, Ended};
 
 /// The recovery points of one run: what is recorded is not done again, by a retry or by whoever takes the run over.
 ///
@@ -208,13 +210,18 @@ impl<C: Send + 'static> Steps<C> {
         let Inner { driver, settings, .. } = &*self.engine;
         let mut conn = self.engine.connection().await?;
         let base = driver.depth(&mut conn).map_err(Error::unavailable)?;
+        let mut conn = InTransaction { conn: Some(conn), base, driver: *driver };
         match driver.begin_step(&mut conn, &self.claim, self.fence, settings.isolation).await {
             Ok(true) => {}
             Ok(false) => {
+                conn.ended();
                 self.lease.lose();
                 return Err(Error::LeaseLost.into());
             }
-            Err(error) if classify(&error) == Fault::Contention => return Ok(Attempt::MetAnother(error)),
+            Err(error) if classify(&error) == Fault::Contention => {
+                conn.ended();
+                return Ok(Attempt::MetAnother(error));
+            }
             Err(error) => return Err(Error::unavailable(error).into()),
         }
         failpoint!("step.tx.begun");
@@ -222,7 +229,7 @@ impl<C: Send + 'static> Steps<C> {
             Ok(ran) => ran,
             Err(panic) => {
                 let _ = driver.roll_back(&mut conn).await;
-                drop(conn);
+                conn.ended();
                 resume_unwind(panic);
             }
         };
@@ -233,15 +240,19 @@ impl<C: Send + 'static> Steps<C> {
             Err(error) => {
                 let met_another = driver.saw_contention(&mut conn);
                 driver.roll_back(&mut conn).await.map_err(Error::unavailable)?;
+                conn.ended();
                 return match met_another {
                     true => Ok(Attempt::MetAnother(diesel::result::Error::RollbackTransaction)),
                     false => Err(error),
                 };
             }
         };
-        match driver.end_step(&mut conn, &self.claim, self.fence, self.position, &row, base).await {
+        let ended = driver.end_step(&mut conn, &self.claim, self.fence, self.position, &row, base).await;
+        let met_another = driver.saw_contention(&mut conn);
+        conn.ended();
+        match ended {
             Ok(Ended::Done) => Ok(Attempt::Committed(value)),
-            Ok(Ended::RolledBack(error)) if classify(&error) == Fault::Other && !driver.saw_contention(&mut conn) => {
+            Ok(Ended::RolledBack(error)) if classify(&error) == Fault::Other && !met_another => {
                 Err(Error::NotCommitted(error.into()).into())
             }
             Ok(Ended::RolledBack(error)) | Err(error) => Ok(Attempt::MetAnother(error)),
@@ -310,6 +321,53 @@ impl<C: Send + 'static> Steps<C> {
         tracing::error!(%error, operation = self.claim.address.operation, "the steps of a run do not fit its record");
         self.keeps_claim.store(true, Ordering::Release);
         error
+    }
+}
+
+/// A connection of the pool with a transaction on it. If the run is dropped before that has ended, it is rolled back in
+/// the background: in the pool it would keep its locks until somebody takes the connection.
+struct InTransaction<C: Send + 'static> {
+    conn: Option<Pooled<C>>,
+    /// How deep it was before.
+    base: u32,
+    driver: &'static dyn Driver<C>,
+}
+
+impl<C: Send + 'static> InTransaction<C> {
+    /// Gives the connection back.
+    fn ended(mut self) {
+        self.conn = None;
+    }
+}
+
+impl<C: Send + 'static> Deref for InTransaction<C> {
+    type Target = C;
+
+    fn deref(&self) -> &C {
+        self.conn.as_ref().unwrap_or_else(|| unreachable!("only `ended` takes it, and takes all"))
+    }
+}
+
+impl<C: Send + 'static> DerefMut for InTransaction<C> {
+    fn deref_mut(&mut self) -> &mut C {
+        self.conn.as_mut().unwrap_or_else(|| unreachable!("only `ended` takes it, and takes all"))
+    }
+}
+
+impl<C: Send + 'static> Drop for InTransaction<C> {
+    fn drop(&mut self) {
+        let Some(mut conn) = self.conn.take() else { return };
+        let (driver, base) = (self.driver, self.base);
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                // What cannot be rolled back is closed by its pool.
+                while driver.depth(&mut conn).is_ok_and(|depth| depth > base) {
+                    if driver.roll_back(&mut conn).await.is_err() {
+                        break;
+                    }
+                }
+            });
+        }
     }
 }
 

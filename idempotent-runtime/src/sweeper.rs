@@ -6,8 +6,8 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::engine::Idempotency;
 
-/// How long a sweeper rests between two sweeps.
-const REST: Duration = Duration::from_secs(60);
+/// How long a sweeper rests between two sweeps, unless it is told.
+pub(crate) const REST: Duration = Duration::from_secs(60);
 
 /// Sweeps until it is dropped; a sweep that is under way then ends first.
 ///
@@ -23,7 +23,7 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
-    pub(crate) fn start<C: Send + 'static>(engine: Idempotency<C>) -> Self {
+    pub(crate) fn start<C: Send + 'static>(engine: Idempotency<C>, every: Duration) -> Self {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
         tokio::spawn(async move {
@@ -33,7 +33,7 @@ impl Sweeper {
                     Ok(deleted) => tracing::debug!(deleted, "swept idempotency records"),
                     Err(error) => tracing::warn!(%error, "idempotency records could not be swept"),
                 }
-                if stopped.run_until_cancelled(tokio::time::sleep(REST)).await.is_none() {
+                if stopped.run_until_cancelled(tokio::time::sleep(every)).await.is_none() {
                     return;
                 }
             }

@@ -139,3 +139,26 @@ async fn several_sweeps_at_once_delete_each_record_once() {
     let deleted: usize = futures_util::future::join_all(sweeps).await.into_iter().map(Result::unwrap).sum();
     assert_eq!((deleted, service.records().await), (2_500, 0));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sweeper_stops_with_its_guard() {
+    let Some(service) = Service::new().await else { return };
+    let expired = |key: &str| {
+        format!(
+            "INSERT INTO idempotency_keys (namespace, operation, scope, key, fingerprint, owner, token, attempts, \
+             created_at, state, held, lease_until, expires_at) VALUES ('', '', '', '{key}', '', '', 1, 1, 0, 1, 0, 0, 1)"
+        )
+    };
+    service.sql(&expired("while it sweeps")).await;
+    let rest = Duration::from_millis(5);
+    let sweeper = service.app.engine.sweeper_every(rest);
+    while service.records().await > 0 {
+        tokio::task::yield_now().await;
+    }
+    drop(sweeper);
+    // One that was under way ends.
+    tokio::time::sleep(rest * 20).await;
+    service.sql(&expired("after it has stopped")).await;
+    tokio::time::sleep(rest * 20).await;
+    assert_eq!(service.records().await, 1);
+}
