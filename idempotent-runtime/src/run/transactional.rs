@@ -118,8 +118,11 @@ pub(crate) async fn unclaimed<C: Send + 'static, B: Body<C>>(
         let error = if keeps_writes {
             match driver.commit(&mut conn).await {
                 Ok(()) => return Ok(value),
-                Err(error) if classify(&error) == Fault::Contention => error,
-                Err(error) => return Err(Error::unavailable(error)),
+                Err(error) => match classify(&error) {
+                    Fault::Contention => error,
+                    Fault::Unavailable => return Err(Error::unavailable(error)),
+                    Fault::Other => return Err(Error::NotCommitted(error.into())),
+                },
             }
         } else {
             driver.roll_back(&mut conn).await.map_err(Error::unavailable)?;

@@ -16,8 +16,8 @@ use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
 use texts::{
-    CLAIM, COMPLETE_HELD, COMPLETE_NEW, HELD, HELD_AT, LOOK, RELEASE_HELD, RENEW, RENEW_AND_RECORD, RESUMABLE, SWEEP,
-    begin_sql,
+    ALIVE, CLAIM, COMPLETE_HELD, COMPLETE_NEW, HELD, HELD_AT, LOOK, RELEASE_HELD, RENEW, RENEW_AND_RECORD, RESUMABLE,
+    SWEEP, begin_sql,
 };
 
 use super::fault::{Fault, classify};
@@ -230,7 +230,15 @@ impl Driver<AsyncPgConnection> for Pipelining {
     }
 
     fn commit<'c>(&self, conn: &'c mut AsyncPgConnection) -> BoxFuture<'c, QueryResult<()>> {
-        Manager::commit_transaction(conn).boxed()
+        async move {
+            // COMMIT of a transaction that an error has ended answers Ok, and rolls back.
+            if let Err(error) = Statement::<()>::new(ALIVE, vec![]).execute(conn).await {
+                Manager::rollback_transaction(conn).await?;
+                return Err(error);
+            }
+            Manager::commit_transaction(conn).await
+        }
+        .boxed()
     }
 
     fn roll_back<'c>(&self, conn: &'c mut AsyncPgConnection) -> BoxFuture<'c, QueryResult<()>> {

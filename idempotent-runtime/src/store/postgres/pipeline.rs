@@ -8,7 +8,7 @@ use diesel::{OptionalExtension, QueryResult};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, TransactionManager};
 use futures_util::{join, try_join};
 
-use super::texts::{COMMIT, LOCK, LOOK, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, begin_sql};
+use super::texts::{ALIVE, COMMIT, LOCK, LOOK, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, begin_sql};
 use super::{Manager, complete_new, judge};
 use crate::claim::{Claim, Claimed, Fence};
 use crate::failpoint::failpoint;
@@ -63,7 +63,10 @@ pub(super) async fn close(conn: &mut AsyncPgConnection, claim: &Claim, fence: Fe
             let undo = Statement::<()>::new(ROLL_BACK_TO_SAVEPOINT, vec![]).execute(&mut undo);
             try_join!(undo, complete_new(claim, fence, &stored).execute(&mut complete), commit).map(drop)
         }
-        End::Forget | End::RollBack => commit.await.map(drop),
+        // COMMIT of a transaction that an error has ended answers Ok, and rolls back: something has to fail before it.
+        End::Forget | End::RollBack => {
+            try_join!(Statement::<()>::new(ALIVE, vec![]).execute(&mut complete), commit).map(drop)
+        }
     };
     failpoint!("postgres.committed");
     match sent {

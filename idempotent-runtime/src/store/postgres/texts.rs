@@ -42,6 +42,8 @@ pub(super) const LOCK: &str = "SELECT pg_try_advisory_xact_lock(?1)";
 /// Named as diesel names the savepoint of its second level, which it stands for.
 pub(super) const SAVEPOINT: &str = "SAVEPOINT diesel_savepoint_1";
 pub(super) const ROLL_BACK_TO_SAVEPOINT: &str = "ROLLBACK TO SAVEPOINT diesel_savepoint_1";
+/// Fails in a transaction that an error has ended.
+pub(super) const ALIVE: &str = "SELECT 1";
 /// A prepared statement, so that it queues behind the end statement even while that one is being prepared.
 pub(super) const COMMIT: &str = "COMMIT";
 
