@@ -160,27 +160,26 @@ pub async fn open<C: Send + 'static, R>(
 pub async fn close<C: Send + 'static, R>(codec: Codec<R>, span: Span<C>, conn: &mut C, ran: Result<R, Panic>) -> R {
     let Span { engine, claim, fence, level } = span;
     let driver = engine.inner().driver;
-    let (result, end) = match ran {
-        Ok(result) => {
-            let end = codec.end(&result, &engine.inner().settings);
-            (Ok(result), end)
+    let result = match ran {
+        Ok(result) => result,
+        Err(panic) => {
+            if let Err(error) = driver.close(conn, &claim, fence, level, End::RollBack).await {
+                tracing::warn!(%error, "a transaction could not be rolled back after a panic");
+            }
+            resume_unwind(panic);
         }
-        Err(panic) => (Err(panic), Ok(End::RollBack)),
     };
-    let (end, unserializable) = match end {
-        Ok(end) => (end, None),
-        Err(error) => (End::RollBack, Some(error)),
+    // What cannot be kept is undone; the function's own error is more telling than that of its rollback.
+    let (end, result) = match codec.end(&result, &engine.inner().settings) {
+        Ok(end) => (end, result),
+        Err(error) => (End::RollBack, (codec.refuse)(error)),
     };
-    let commits = matches!(end, End::Commit(_));
-    let ended = driver.close(conn, &claim, fence, level, end).await;
-    match (result, ended) {
-        (Err(panic), _) => resume_unwind(panic),
-        (Ok(_), _) if unserializable.is_some() => (codec.refuse)(unserializable.unwrap_or(Error::KeyMissing)),
-        (Ok(result), Ok(Ended::Done)) => result,
-        // The function's own error is the more telling one.
-        (Ok(result), _) if !commits => result,
-        (Ok(_), Ok(Ended::RolledBack(error))) => overtaken(codec, &engine, &claim, level, conn, error).await,
-        (Ok(_), Err(error)) => (codec.refuse)(from_database(error)),
+    let undoes = matches!(end, End::RollBack);
+    match driver.close(conn, &claim, fence, level, end).await {
+        Ok(Ended::Done) => result,
+        Ok(Ended::RolledBack(_)) | Err(_) if undoes => result,
+        Ok(Ended::RolledBack(error)) => overtaken(codec, &engine, &claim, level, conn, error).await,
+        Err(error) => (codec.refuse)(from_database(error)),
     }
 }
 

@@ -248,3 +248,39 @@ async fn a_stored_result_that_no_longer_decodes_is_an_error_and_runs_nothing() {
     assert_eq!(error.code(), "idempotency_result_undecodable");
     assert_eq!(service.effects().await, ["before"]);
 }
+
+/// A value that cannot be written as JSON: its keys are no strings.
+#[derive(Debug, Serialize, Deserialize)]
+struct Unwritable(std::collections::HashMap<(u8, u8), u8>);
+
+#[idempotent(name = "tests.unwritable", key = "the key", ttl = "1h", engine = engine)]
+async fn unwritable(engine: &Idempotency<Db>, #[tx] conn: &mut Db) -> Result<Unwritable, ConsumeError> {
+    insert(conn, "undone").await;
+    Ok(Unwritable([((1, 2), 3)].into()))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_result_that_cannot_be_written_undoes_what_was_done() {
+    let Some(service) = Service::new().await else { return };
+    let error = unwritable(&service.app.engine, &mut *service.conn().await).await.unwrap_err();
+    assert_eq!(error.code(), "idempotency_result_unserializable");
+    assert_eq!((service.effects().await.len(), service.records().await), (0, 0));
+}
+
+#[idempotent(name = "tests.panicking", key = "the key", ttl = "1h", engine = engine)]
+async fn panicking(engine: &Idempotency<Db>, #[tx] conn: &mut Db) -> Result<(), ConsumeError> {
+    insert(conn, "undone").await;
+    panic!("on purpose")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_panic_on_the_callers_connection_leaves_no_transaction_open() {
+    use futures_util::FutureExt;
+    let Some(service) = Service::with(1, |builder| builder).await else { return };
+    let mut conn = service.conn().await;
+    let unwound = std::panic::AssertUnwindSafe(panicking(&service.app.engine, &mut *conn)).catch_unwind().await;
+    assert!(unwound.is_err());
+    insert(&mut conn, "after").await;
+    drop(conn);
+    assert_eq!(service.effects().await, ["after"]);
+}
