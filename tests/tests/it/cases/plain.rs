@@ -278,7 +278,7 @@ async fn a_panic_on_the_callers_connection_leaves_no_transaction_open() {
     use futures_util::FutureExt;
     let Some(service) = Service::with(1, |builder| builder).await else { return };
     let mut conn = service.conn().await;
-    let unwound = std::panic::AssertUnwindSafe(panicking(&service.app.engine, &mut *conn)).catch_unwind().await;
+    let unwound = std::panic::AssertUnwindSafe(panicking(&service.app.engine, &mut conn)).catch_unwind().await;
     assert!(unwound.is_err());
     insert(&mut conn, "after").await;
     drop(conn);
