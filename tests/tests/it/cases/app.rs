@@ -228,7 +228,9 @@ impl Service {
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        read(self.router().oneshot(request).await.unwrap()).await
+        // A fault must fail a test, not hang it.
+        let answer = async { read(self.router().oneshot(request).await.unwrap()).await };
+        tokio::time::timeout(Duration::from_secs(90), answer).await.expect("an answer within 90 s")
     }
 
     pub(crate) async fn post(&self, path: &str, key: &str, body: impl Into<Body>) -> Answer {
