@@ -109,6 +109,20 @@ pub(crate) enum Change<'a> {
     Decide(Option<&'a Stored>),
 }
 
+impl Change<'_> {
+    /// The statement of this change.
+    fn text(self, texts: &sql::Texts) -> &'static str {
+        match self {
+            Self::Complete(_) => sql::COMPLETE,
+            Self::Release => sql::RELEASE,
+            Self::Hold => sql::HOLD,
+            Self::Renew(_) => texts.renew,
+            Self::Decide(Some(_)) => texts.complete_held,
+            Self::Decide(None) => texts.release_held,
+        }
+    }
+}
+
 /// What came of ending a claimed transaction.
 #[derive(Debug)]
 pub(crate) enum Ended {
@@ -221,6 +235,15 @@ pub(crate) enum Which<'a> {
 }
 
 impl Which<'_> {
+    /// The statement that looks for them.
+    fn text(&self, texts: &sql::Texts) -> &'static str {
+        match self {
+            Self::Held { .. } => texts.held,
+            Self::HeldAt(_) => texts.held_at,
+            Self::Resumable { .. } => texts.resumable,
+        }
+    }
+
     fn namespace(&self) -> &str {
         match self {
             Self::Held { namespace } | Self::Resumable { namespace, .. } => namespace,

@@ -3,7 +3,7 @@
 
 /// The columns of a look, in the order of [`super::row::LookRow`]. `{now}` is the database's clock.
 macro_rules! columns {
-    ($now:literal) => {
+    ($now:expr) => {
         concat!(
             $now,
             ", t.fingerprint, CAST(t.state AS bigint), CAST(t.held AS bigint), t.lease_until, t.expires_at, ",
@@ -22,7 +22,7 @@ macro_rules! addressed {
 /// When a stored row `t` may be claimed: what [`decide`](crate::decide) answers with `Claim` or `TakeOver`.
 /// A test holds the two against each other.
 macro_rules! claimable {
-    ($now:literal, $fingerprint:literal) => {
+    ($now:expr, $fingerprint:expr) => {
         concat!(
             "((t.state IN (1, 2) AND t.expires_at <= ",
             $now,
@@ -44,7 +44,7 @@ macro_rules! claimable {
 ///
 /// An expired record begins a new life: its attempts count from 1, and its recorded steps are not those of the next.
 macro_rules! upsert_claim {
-    ($from:literal) => {
+    ($from:expr) => {
         concat!(
             "INSERT INTO idempotency_keys AS t (namespace, operation, scope, key, fingerprint, state, held, owner, ",
             "token, attempts, generation, lease_until, created_at, expires_at, arguments) ",
@@ -66,7 +66,7 @@ macro_rules! upsert_claim {
 
 /// A statement under a claim's fence: binds 1 to 4 the address, 5 owner, 6 token.
 macro_rules! fenced {
-    ($($set:literal),+) => {
+    ($($set:expr),+) => {
         concat!(
             "UPDATE idempotency_keys AS t SET ", $($set,)+ " WHERE ", $crate::store::sql::addressed!(),
             " AND t.owner = ?5 AND t.token = ?6 AND t.state = 0"
@@ -83,7 +83,7 @@ pub(super) const HOLD: &str = fenced!("held = 1, lease_until = 0");
 /// Decides about a held claim, under the fence of the attempt that was looked at: only while it is over. A holder that
 /// was paused may have come back since, and revived it.
 macro_rules! decided {
-    ($now:literal, $set:literal) => {
+    ($now:expr, $set:expr) => {
         concat!($crate::store::sql::fenced!($set), " AND t.held = 1 AND t.lease_until <= ", $now)
     };
 }
@@ -100,7 +100,7 @@ pub(super) const RECORD_STEP: &str = "INSERT INTO idempotency_steps (namespace, 
 
 /// Claims that are over and were never ended: binds 1 to 4 what the condition uses of an address, 5 the most rows.
 macro_rules! unresolved {
-    ($now:literal, $which:literal) => {
+    ($now:expr, $which:expr) => {
         concat!(
             "SELECT t.operation, t.scope, t.key, t.owner, t.token, t.generation, t.attempts, t.created_at, ",
             "t.arguments FROM idempotency_keys AS t WHERE t.state = 0 AND t.lease_until <= ",
@@ -114,9 +114,56 @@ macro_rules! unresolved {
 
 /// What a sweep may delete: never a claim that may still run, never a held one.
 macro_rules! sweepable {
-    ($now:literal) => {
+    ($now:expr) => {
         concat!("t.expires_at <= ", $now, " AND (t.state IN (1, 2) OR (t.held = 0 AND t.lease_until <= ", $now, "))")
     };
 }
 
-pub(super) use {addressed, claimable, columns, decided, fenced, sweepable, unresolved, upsert_claim};
+/// The statements that differ between databases in nothing but the clock.
+pub(super) struct Texts {
+    /// Reads a record: binds 1 to 4 the address.
+    pub(super) look: &'static str,
+    /// Begins a lease anew: bind 7 its length.
+    pub(super) renew: &'static str,
+    /// Decides that a held claim was carried out: binds 7 status, 8 headers, 9 body.
+    pub(super) complete_held: &'static str,
+    /// Gives a held claim back, with all its attempts.
+    pub(super) release_held: &'static str,
+    /// The held claims of a namespace.
+    pub(super) held: &'static str,
+    /// The held claim of an address.
+    pub(super) held_at: &'static str,
+    /// The abandoned claims of an operation whose arguments are kept.
+    pub(super) resumable: &'static str,
+}
+
+/// The [`Texts`] of a database.
+macro_rules! texts {
+    ($now:expr) => {
+        $crate::store::sql::Texts {
+            look: concat!(
+                "SELECT ",
+                $crate::store::sql::columns!($now),
+                " FROM idempotency_keys AS t WHERE ",
+                $crate::store::sql::addressed!()
+            ),
+            renew: $crate::store::sql::fenced!("lease_until = ?7 + ", $now),
+            complete_held: $crate::store::sql::decided!(
+                $now,
+                "state = 1, held = 0, status = ?7, headers = ?8, body = ?9"
+            ),
+            release_held: $crate::store::sql::decided!($now, "state = 2, held = 0, attempts = 0"),
+            held: $crate::store::sql::unresolved!($now, "t.namespace = ?1 AND t.held = 1"),
+            held_at: $crate::store::sql::unresolved!(
+                $now,
+                "t.namespace = ?1 AND t.operation = ?2 AND t.scope = ?3 AND t.key = ?4 AND t.held = 1"
+            ),
+            resumable: $crate::store::sql::unresolved!(
+                $now,
+                "t.namespace = ?1 AND t.operation = ?2 AND t.held = 0 AND t.arguments IS NOT NULL"
+            ),
+        }
+    };
+}
+
+pub(super) use {addressed, claimable, columns, decided, fenced, sweepable, texts, unresolved, upsert_claim};

@@ -15,10 +15,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
-use texts::{
-    ALIVE, CLAIM, COMPLETE_HELD, COMPLETE_NEW, HELD, HELD_AT, LOOK, RELEASE_HELD, RENEW, RENEW_AND_RECORD, RESUMABLE,
-    SWEEP, begin_sql,
-};
+use texts::{ALIVE, CLAIM, COMPLETE_NEW, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql};
 
 use super::fault::{Fault, classify};
 use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WON};
@@ -67,7 +64,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
         fence: Fence,
         change: Change<'c>,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        fenced(conn, text_of(change), change_binds(address, fence, change)).boxed()
+        fenced(conn, change.text(&TEXTS), change_binds(address, fence, change)).boxed()
     }
 
     fn unresolved<'c>(
@@ -77,12 +74,9 @@ impl Driver<AsyncPgConnection> for Pipelining {
         most: i64,
     ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>> {
         async move {
-            let text = match which {
-                Which::Held { .. } => HELD,
-                Which::HeldAt(_) => HELD_AT,
-                Which::Resumable { .. } => RESUMABLE,
-            };
-            let rows = Statement::<UnresolvedSql>::new(text, which.binds(most)).load::<UnresolvedRow>(conn).await?;
+            let rows = Statement::<UnresolvedSql>::new(which.text(&TEXTS), which.binds(most))
+                .load::<UnresolvedRow>(conn)
+                .await?;
             Ok(rows.into_iter().filter_map(|row| read_unresolved(which.namespace(), row)).collect())
         }
         .boxed()
@@ -126,7 +120,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
         async move {
             watch(conn);
             begin(conn, isolation).await?;
-            let ours = fenced(conn, RENEW, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
+            let ours = fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
             if !matches!(ours, Ok(true)) {
                 Manager::rollback_transaction(conn).await?;
             }
@@ -290,18 +284,6 @@ fn watch(conn: &mut AsyncPgConnection) {
     }
 }
 
-/// The statement of a change.
-fn text_of(change: Change<'_>) -> &'static str {
-    match change {
-        Change::Complete(_) => sql::COMPLETE,
-        Change::Release => sql::RELEASE,
-        Change::Hold => sql::HOLD,
-        Change::Renew(_) => RENEW,
-        Change::Decide(Some(_)) => COMPLETE_HELD,
-        Change::Decide(None) => RELEASE_HELD,
-    }
-}
-
 /// Runs a statement under the fence; false if that is not ours any more.
 async fn fenced(conn: &mut AsyncPgConnection, text: &'static str, binds: Vec<Bind>) -> QueryResult<bool> {
     Ok(Statement::<()>::new(text, binds).execute(conn).await? == 1)
@@ -329,7 +311,7 @@ async fn claim_alone(conn: &mut AsyncPgConnection, claim: &Claim) -> QueryResult
 }
 
 async fn look(conn: &mut AsyncPgConnection, address: &Address) -> QueryResult<Option<Row>> {
-    let look = Statement::<LookSql>::new(LOOK, address_binds(address));
+    let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
     Ok(look.get_result::<LookRow>(conn).await.optional()?.map(read_look))
 }
 

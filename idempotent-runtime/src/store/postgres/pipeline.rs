@@ -8,7 +8,7 @@ use diesel::{OptionalExtension, QueryResult};
 use diesel_async::{AsyncPgConnection, RunQueryDsl, TransactionManager};
 use futures_util::{join, try_join};
 
-use super::texts::{ALIVE, COMMIT, LOCK, LOOK, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, begin_sql};
+use super::texts::{ALIVE, COMMIT, LOCK, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, TEXTS, begin_sql};
 use super::{Manager, complete_new, judge};
 use crate::claim::{Claim, Claimed, Fence};
 use crate::failpoint::failpoint;
@@ -26,7 +26,7 @@ pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, isolation:
     let (begun, free, row, saved) = join!(
         Statement::<()>::new(begin_sql(isolation), vec![]).execute(&mut first),
         Statement::<Bool>::new(LOCK, vec![Bind::Int(claim.address.lock())]).get_result::<bool>(&mut second),
-        Statement::<LookSql>::new(LOOK, address_binds(&claim.address)).get_result::<LookRow>(&mut third),
+        Statement::<LookSql>::new(TEXTS.look, address_binds(&claim.address)).get_result::<LookRow>(&mut third),
         Statement::<()>::new(SAVEPOINT, vec![]).execute(&mut fourth),
     );
     failpoint!("postgres.begun");

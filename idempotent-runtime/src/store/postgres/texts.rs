@@ -2,18 +2,20 @@
 
 use crate::store::{Isolation, sql};
 
-macro_rules! clock {
+/// Milliseconds since the epoch.
+macro_rules! now {
     () => {
-        "clock AS MATERIALIZED (SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now)"
+        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
     };
 }
 
-pub(super) const LOOK: &str = concat!(
-    "SELECT ",
-    sql::columns!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
-    " FROM idempotency_keys AS t WHERE ",
-    sql::addressed!()
-);
+macro_rules! clock {
+    () => {
+        concat!("clock AS MATERIALIZED (SELECT ", now!(), " AS now)")
+    };
+}
+
+pub(super) const TEXTS: sql::Texts = sql::texts!(now!());
 
 /// Look, lock and claim in one statement: what may not be claimed is found and not touched; what nobody holds open is
 /// claimed. Bind 12 is the lock. No row at all says that the look was overtaken.
@@ -63,39 +65,19 @@ pub(super) const COMPLETE_NEW: &str = concat!(
     " RETURNING 1) SELECT 1 / count(*) FROM won"
 );
 
-pub(super) const RENEW: &str =
-    sql::fenced!("lease_until = ?7 + ", "(extract(epoch FROM clock_timestamp()) * 1000)::bigint");
-
 /// Renews and records in one statement: no step without the fence. Binds 1 to 7 as for a renewal, 8 generation,
 /// 9 position, 10 name, 11 value.
 pub(super) const RENEW_AND_RECORD: &str = concat!(
     "WITH renewed AS (",
-    sql::fenced!("lease_until = ?7 + ", "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+    sql::fenced!("lease_until = ?7 + ", now!()),
     " RETURNING 1) INSERT INTO idempotency_steps ",
     "(namespace, operation, scope, key, generation, position, name, value) ",
     "SELECT ?1, ?2, ?3, ?4, ?8, ?9, ?10, ?11 FROM renewed"
 );
 
-pub(super) const COMPLETE_HELD: &str = sql::decided!(
-    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-    "state = 1, held = 0, status = ?7, headers = ?8, body = ?9"
-);
-pub(super) const RELEASE_HELD: &str =
-    sql::decided!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", "state = 2, held = 0, attempts = 0");
-pub(super) const HELD: &str =
-    sql::unresolved!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint", "t.namespace = ?1 AND t.held = 1");
-pub(super) const HELD_AT: &str = sql::unresolved!(
-    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-    "t.namespace = ?1 AND t.operation = ?2 AND t.scope = ?3 AND t.key = ?4 AND t.held = 1"
-);
-pub(super) const RESUMABLE: &str = sql::unresolved!(
-    "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-    "t.namespace = ?1 AND t.operation = ?2 AND t.held = 0 AND t.arguments IS NOT NULL"
-);
-
 pub(super) const SWEEP: &str = concat!(
     "DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(SELECT t.ctid FROM idempotency_keys AS t WHERE ",
-    sql::sweepable!("(extract(epoch FROM clock_timestamp()) * 1000)::bigint"),
+    sql::sweepable!(now!()),
     " ORDER BY t.expires_at LIMIT ?1 FOR UPDATE SKIP LOCKED))"
 );
 

@@ -7,7 +7,7 @@ use diesel::{OptionalExtension, QueryResult, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use uuid::Uuid;
 
-use super::texts::{BEGIN_READ, BEGIN_WRITE, CLAIM, LOOK, PATIENCE, RENEW, TRIES};
+use super::texts::{BEGIN_READ, BEGIN_WRITE, CLAIM, PATIENCE, TEXTS, TRIES};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, UNSEEN};
 use crate::failpoint::failpoint;
 use crate::lifetime::Term;
@@ -122,7 +122,7 @@ pub(super) fn finish(
 }
 
 pub(super) fn look(conn: &mut SqliteConnection, address: &Address) -> QueryResult<Option<Row>> {
-    let look = Statement::<LookSql>::new(LOOK, address_binds(address));
+    let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
     Ok(look.get_result::<LookRow>(conn).optional()?.map(read_look))
 }
 
@@ -158,7 +158,7 @@ pub(super) fn fenced(
 pub(super) fn renew(conn: &mut SqliteConnection, address: &Address, fence: Fence, lease: Term) -> QueryResult<bool> {
     let mut binds = fence_binds(address, fence);
     binds.push(Bind::Int(lease.millis()));
-    Ok(Statement::<()>::new(RENEW, binds).execute(conn)? == 1)
+    Ok(Statement::<()>::new(TEXTS.renew, binds).execute(conn)? == 1)
 }
 
 /// Runs one writing statement in a transaction that waits for other writers.

@@ -19,7 +19,7 @@ use blocking::{
     Opening, begin_read, begin_savepoint, begin_write, close, commit, depth, look, migrate, open, renew, roll_back,
     roll_back_to, write,
 };
-use texts::{COMPLETE_HELD, HELD, HELD_AT, PATIENCE, RELEASE_HELD, RENEW, RESUMABLE, SWEEP};
+use texts::{PATIENCE, SWEEP, TEXTS};
 
 type Async = SyncConnectionWrapper<SqliteConnection>;
 
@@ -61,7 +61,7 @@ impl Driver<Async> for Blocking {
         fence: Fence,
         change: Change<'c>,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        let statement = Statement::<()>::new(text_of(change), change_binds(address, fence, change));
+        let statement = Statement::<()>::new(change.text(&TEXTS), change_binds(address, fence, change));
         conn.spawn_blocking(move |conn| write(conn, |conn| Ok(statement.execute(conn)? == 1)))
     }
 
@@ -71,12 +71,7 @@ impl Driver<Async> for Blocking {
         which: Which<'c>,
         most: i64,
     ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>> {
-        let text = match which {
-            Which::Held { .. } => HELD,
-            Which::HeldAt(_) => HELD_AT,
-            Which::Resumable { .. } => RESUMABLE,
-        };
-        let (namespace, binds) = (which.namespace().to_owned(), which.binds(most));
+        let (namespace, text, binds) = (which.namespace().to_owned(), which.text(&TEXTS), which.binds(most));
         conn.spawn_blocking(move |conn| {
             conn.batch_execute(PATIENCE)?;
             let rows = Statement::<UnresolvedSql>::new(text, binds).load::<UnresolvedRow>(conn)?;
@@ -230,17 +225,5 @@ impl Driver<Async> for Blocking {
 
     fn migrate(&self, mut conn: Pooled<Async>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         tokio::runtime::Handle::current().block_on(conn.spawn_blocking(|conn| Ok(migrate(conn))))?
-    }
-}
-
-/// The statement of a change.
-fn text_of(change: Change<'_>) -> &'static str {
-    match change {
-        Change::Complete(_) => sql::COMPLETE,
-        Change::Release => sql::RELEASE,
-        Change::Hold => sql::HOLD,
-        Change::Renew(_) => RENEW,
-        Change::Decide(Some(_)) => COMPLETE_HELD,
-        Change::Decide(None) => RELEASE_HELD,
     }
 }
