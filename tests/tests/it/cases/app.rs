@@ -17,6 +17,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Request, StatusCode, request::Parts};
 use idempotent_runtime::{Builder, Error, Idempotency, Scope, Steps, idempotent};
+use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
 use super::database::{Database, Db, SERIAL};
@@ -274,6 +275,35 @@ impl Service {
 
     pub(crate) async fn sql(&self, sql: &str) {
         self.conn().await.batch_execute(sql).await.unwrap();
+    }
+}
+
+/// Two gates of a handler: it has been entered, and it may leave.
+#[derive(Clone)]
+pub(crate) struct Gates {
+    entered: Arc<Semaphore>,
+    leave: Arc<Semaphore>,
+}
+
+impl Gates {
+    pub(crate) fn new() -> Self {
+        Self { entered: Arc::new(Semaphore::new(0)), leave: Arc::new(Semaphore::new(0)) }
+    }
+
+    /// In the handler: says that it has been entered, and waits to be let go.
+    pub(crate) async fn pass(&self) {
+        self.entered.add_permits(1);
+        self.leave.acquire().await.unwrap().forget();
+    }
+
+    /// Waits until the handler has been entered.
+    pub(crate) async fn entered(&self) {
+        self.entered.acquire().await.unwrap().forget();
+    }
+
+    /// Lets one run of the handler go.
+    pub(crate) fn let_go(&self) {
+        self.leave.add_permits(1);
     }
 }
 

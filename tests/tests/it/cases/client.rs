@@ -1,7 +1,5 @@
 //! The client is gone: what was begun is ended, and nothing is left open.
 
-use std::sync::Arc;
-
 use axum::response::IntoResponse;
 use futures_util::FutureExt;
 use http::StatusCode;
@@ -10,34 +8,30 @@ use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Waker};
 use std::time::Duration;
-use tokio::sync::Semaphore;
 use tower::ServiceExt;
 
-use super::app::{MODES, Service, insert, key, post};
+use super::app::{Gates, MODES, Service, insert, key, post};
 use super::database::Db;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn i27_a_client_that_hangs_up_stops_nothing() {
     let Some(service) = Service::new().await else { return };
-    let (entered, leave) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let (arrive, gate) = (Arc::clone(&entered), Arc::clone(&leave));
-    let (arrive2, gate2) = (Arc::clone(&entered), Arc::clone(&leave));
+    let gates = Gates::new();
+    let (on_tx, on_leased) = (gates.clone(), gates.clone());
     let service = service
         .on_tx(move |conn, _| {
-            let (arrive, gate) = (Arc::clone(&arrive), Arc::clone(&gate));
+            let gates = on_tx.clone();
             async move {
-                arrive.add_permits(1);
-                gate.acquire().await.unwrap().forget();
+                gates.pass().await;
                 insert(conn, "order").await;
                 StatusCode::CREATED.into_response()
             }
             .boxed()
         })
         .on_leased(move |_| {
-            let (arrive, gate) = (Arc::clone(&arrive2), Arc::clone(&gate2));
+            let gates = on_leased.clone();
             async move {
-                arrive.add_permits(1);
-                gate.acquire().await.unwrap().forget();
+                gates.pass().await;
                 StatusCode::CREATED.into_response()
             }
             .boxed()
@@ -45,10 +39,10 @@ async fn i27_a_client_that_hangs_up_stops_nothing() {
     for mode in MODES {
         let key = key();
         let request = tokio::spawn(service.router().oneshot(post(mode, &key, "order")));
-        entered.acquire().await.unwrap().forget();
+        gates.entered().await;
         request.abort();
         assert!(request.await.unwrap_err().is_cancelled());
-        leave.add_permits(1);
+        gates.let_go();
         // The run goes on by itself; a repeat attaches to its end.
         loop {
             let again = service.post(mode, &key, "order").await;
@@ -152,21 +146,20 @@ async fn i30_a_job_that_is_dropped_anywhere_leaves_nothing_open() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn draining_waits_for_runs_whose_clients_have_gone() {
     let Some(service) = Service::new().await else { return };
-    let (entered, leave) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let (arrive, gate) = (Arc::clone(&entered), Arc::clone(&leave));
+    let gates = Gates::new();
+    let inside = gates.clone();
     let service = service.on_leased(move |_| {
-        let (arrive, gate) = (Arc::clone(&arrive), Arc::clone(&gate));
+        let gates = inside.clone();
         async move {
-            arrive.add_permits(1);
-            gate.acquire().await.unwrap().forget();
+            gates.pass().await;
             StatusCode::CREATED.into_response()
         }
         .boxed()
     });
     let request = tokio::spawn(service.router().oneshot(post("/leased", &key(), "order")));
-    entered.acquire().await.unwrap().forget();
+    gates.entered().await;
     request.abort();
     assert!(!service.app.engine.drain(Duration::from_millis(20)).await);
-    leave.add_permits(1);
+    gates.let_go();
     assert!(service.app.engine.drain(Duration::from_secs(30)).await);
 }

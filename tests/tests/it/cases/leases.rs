@@ -9,34 +9,15 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use http::StatusCode;
 use idempotent_runtime::Lease;
-use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::app::{Service, idempotency_keys, key};
+use super::app::{Gates, Service, idempotency_keys, key};
 use super::database::NOW;
 
 const LEASE: Duration = Duration::from_millis(300);
 
 async fn lease_until(service: &Service) -> i64 {
     idempotency_keys::table.select(idempotency_keys::lease_until).get_result(&mut service.conn().await).await.unwrap()
-}
-
-/// Two gates: the handler has been entered, and may leave.
-#[derive(Clone)]
-struct Gates {
-    entered: Arc<Semaphore>,
-    leave: Arc<Semaphore>,
-}
-
-impl Gates {
-    fn new() -> Self {
-        Self { entered: Arc::new(Semaphore::new(0)), leave: Arc::new(Semaphore::new(0)) }
-    }
-
-    async fn pass(&self) {
-        self.entered.add_permits(1);
-        self.leave.acquire().await.unwrap().forget();
-    }
 }
 
 fn waiting(service: Service, gates: &Gates) -> Arc<Service> {
@@ -63,13 +44,13 @@ async fn i18_a_handler_that_outlives_its_lease_keeps_it() {
     let gates = Gates::new();
     let (service, key) = (waiting(service, &gates), key());
     let first = send(&service, "/leased", &key);
-    gates.entered.acquire().await.unwrap().forget();
+    gates.entered().await;
     let begun = Instant::now();
     while begun.elapsed() < LEASE * 4 {
         let busy = service.post("/leased", &key, "order").await.expect(409, "idempotency_key_in_use");
         assert_eq!(busy.retry_after(), 1);
     }
-    gates.leave.add_permits(1);
+    gates.let_go();
     assert_eq!(first.await.unwrap().status, 201);
     assert!(service.post("/leased", &key, "order").await.replayed());
     assert_eq!(service.runs(), 1);
@@ -184,13 +165,13 @@ async fn i13_i67_a_function_that_names_no_lease_has_one() {
     let gates = Gates::new();
     let (service, key) = (waiting(service, &gates), key());
     let first = send(&service, "/leased", &key);
-    gates.entered.acquire().await.unwrap().forget();
+    gates.entered().await;
     let until = lease_until(&service).await;
     let now: i64 = diesel::select(diesel::dsl::sql::<diesel::sql_types::BigInt>(NOW))
         .get_result(&mut service.conn().await)
         .await
         .unwrap();
     assert!((1..=30_000).contains(&(until - now)), "by the database's clock (I67): {}", until - now);
-    gates.leave.add_permits(1);
+    gates.let_go();
     assert_eq!(first.await.unwrap().status, 201);
 }

@@ -7,9 +7,8 @@ use std::time::Duration;
 use axum::response::IntoResponse;
 use futures_util::FutureExt;
 use http::StatusCode;
-use tokio::sync::Semaphore;
 
-use super::app::{MODES, Service, insert, key, post, read};
+use super::app::{Gates, MODES, Service, insert, key, post, read};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_gets_the_same_answer_and_runs_nothing() {
@@ -122,13 +121,12 @@ async fn the_path_is_the_one_the_client_sent_and_not_what_a_nest_leaves_of_it() 
 #[tokio::test(flavor = "multi_thread")]
 async fn i40_another_body_while_the_first_still_runs_is_a_mismatch() {
     let Some(service) = Service::new().await else { return };
-    let (entered, leave) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let (arrive, gate) = (Arc::clone(&entered), Arc::clone(&leave));
+    let gates = Gates::new();
+    let inside = gates.clone();
     let service = Arc::new(service.on_leased(move |body| {
-        let (arrive, gate) = (Arc::clone(&arrive), Arc::clone(&gate));
+        let gates = inside.clone();
         async move {
-            arrive.add_permits(1);
-            gate.acquire().await.unwrap().forget();
+            gates.pass().await;
             (StatusCode::CREATED, body).into_response()
         }
         .boxed()
@@ -138,11 +136,11 @@ async fn i40_another_body_while_the_first_still_runs_is_a_mismatch() {
         let (service, key) = (Arc::clone(&service), key.clone());
         async move { service.post("/leased", &key, "one").await }
     });
-    entered.acquire().await.unwrap().forget();
+    gates.entered().await;
     service.post("/leased", &key, "two").await.expect(409, "idempotency_key_reused");
     let busy = service.post("/leased", &key, "one").await.expect(409, "idempotency_key_in_use");
     assert!((1..=30).contains(&busy.retry_after()), "{busy:?}");
-    leave.add_permits(1);
+    gates.let_go();
     assert_eq!(first.await.unwrap().status, 201);
     service.post("/leased", &key, "two").await.expect(409, "idempotency_key_reused");
     assert!(service.post("/leased", &key, "one").await.replayed());

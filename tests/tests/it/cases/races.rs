@@ -9,9 +9,9 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use http::StatusCode;
 use idempotent_runtime::{Isolation, StatementCache};
-use tokio::sync::{Barrier, Semaphore};
+use tokio::sync::Barrier;
 
-use super::app::{Answer, MODES, Service, insert, key};
+use super::app::{Answer, Gates, MODES, Service, insert, key};
 
 /// `n` tasks that send the same request at the same moment.
 async fn together(service: &Arc<Service>, n: usize, path: &'static str, key: &str) -> Vec<Answer> {
@@ -53,13 +53,12 @@ async fn i01_fifty_at_once_are_one_run() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn i02_losers_never_enter_the_handler() {
     let Some(service) = Service::new().await else { return };
-    let (entered, leave) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let (arrive, gate) = (Arc::clone(&entered), Arc::clone(&leave));
+    let gates = Gates::new();
+    let inside = gates.clone();
     let service = Arc::new(service.on_leased(move |_| {
-        let (arrive, gate) = (Arc::clone(&arrive), Arc::clone(&gate));
+        let gates = inside.clone();
         async move {
-            arrive.add_permits(1);
-            gate.acquire().await.unwrap().forget();
+            gates.pass().await;
             StatusCode::CREATED.into_response()
         }
         .boxed()
@@ -69,25 +68,24 @@ async fn i02_losers_never_enter_the_handler() {
         let (service, key) = (Arc::clone(&service), key.clone());
         async move { service.post("/leased", &key, "order").await }
     });
-    entered.acquire().await.unwrap().forget();
+    gates.entered().await;
     for answer in together(&service, 20, "/leased", &key).await {
         answer.expect(409, "idempotency_key_in_use");
     }
-    leave.add_permits(1);
+    gates.let_go();
     assert_eq!((first.await.unwrap().status, service.runs()), (201, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn i10_a_repeat_while_a_long_handler_runs_runs_nothing() {
     let Some(service) = Service::new().await else { return };
-    let (entered, leave) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
-    let (arrive, gate) = (Arc::clone(&entered), Arc::clone(&leave));
+    let gates = Gates::new();
+    let inside = gates.clone();
     let service = Arc::new(service.on_tx(move |conn, _| {
-        let (arrive, gate) = (Arc::clone(&arrive), Arc::clone(&gate));
+        let gates = inside.clone();
         async move {
             insert(conn, "order").await;
-            arrive.add_permits(1);
-            gate.acquire().await.unwrap().forget();
+            gates.pass().await;
             StatusCode::CREATED.into_response()
         }
         .boxed()
@@ -98,17 +96,17 @@ async fn i10_a_repeat_while_a_long_handler_runs_runs_nothing() {
         tokio::spawn(async move { service.post("/tx", &key, "order").await })
     };
     let first = send(key.clone());
-    entered.acquire().await.unwrap().forget();
+    gates.entered().await;
     let second = send(key.clone());
     if super::database::NAME == "sqlite" {
         // The second waits for the writer, and then replays.
-        leave.add_permits(1);
+        gates.let_go();
         assert!(second.await.unwrap().replayed());
     } else {
         // It is told at once, while the first still holds its transaction open.
         let busy = second.await.unwrap().expect(409, "idempotency_key_in_use");
         assert_eq!(busy.retry_after(), 1);
-        leave.add_permits(1);
+        gates.let_go();
     }
     assert_eq!(first.await.unwrap().status, 201);
     assert_eq!((service.runs(), service.effects().await.len()), (1, 1));
