@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::pool::{Connection, ConnectionPool, Pooled};
 use crate::reconcile::HeldRecord;
 use crate::scope::Scope;
-use crate::settings::{Builder, Settings, StatementCache};
+use crate::settings::{Builder, Expiring, Settings, StatementCache};
 use crate::store::{Change, Driver, Which};
 use crate::sweeper::Sweeper;
 
@@ -22,6 +22,8 @@ use crate::sweeper::Sweeper;
 const POOL_TIMEOUT: Duration = Duration::from_secs(30);
 /// How many records one statement of the sweep deletes.
 const SWEEP_BATCH: i64 = 1_000;
+/// How many rows of a machine one transaction of the sweep ends.
+const EXPIRY_BATCH: u32 = 500;
 
 /// The largest body limit of any engine of this program: a request is read before its engine is known.
 static LARGEST_BODY_LIMIT: AtomicUsize = AtomicUsize::new(crate::settings::LIMIT);
@@ -58,6 +60,7 @@ pub(crate) struct Inner<C: 'static> {
     pool: Arc<dyn ConnectionPool<C>>,
     pub(crate) driver: &'static dyn Driver<C>,
     tasks: TaskTracker,
+    expiries: Vec<Expiring<C>>,
 }
 
 impl<C> Clone for Idempotency<C> {
@@ -86,9 +89,9 @@ impl<C: Connection> Idempotency<C> {
         Builder::new(Arc::new(pool), scope)
     }
 
-    pub(crate) fn new(pool: Arc<dyn ConnectionPool<C>>, settings: Settings) -> Self {
+    pub(crate) fn new(pool: Arc<dyn ConnectionPool<C>>, settings: Settings, expiries: Vec<Expiring<C>>) -> Self {
         LARGEST_BODY_LIMIT.fetch_max(settings.body_limit, Ordering::Relaxed);
-        let inner = Inner { settings, pool, driver: C::driver().0, tasks: TaskTracker::new() };
+        let inner = Inner { settings, pool, driver: C::driver().0, tasks: TaskTracker::new(), expiries };
         Self { inner: Arc::new(inner) }
     }
 
@@ -173,6 +176,31 @@ impl<C: Send + 'static> Idempotency<C> {
                 return Ok(total);
             }
         }
+    }
+
+    /// Ends now what the machines of [`expires`](Builder::expires) say is to end by itself, and says how many rows. The
+    /// sweeper does it too.
+    ///
+    /// ```
+    /// # async fn sweep(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) -> Result<(), idempotent_runtime::Error> {
+    /// let expired = engine.expire().await?;
+    /// # let _ = expired;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn expire(&self) -> Result<usize, Error> {
+        let mut total = 0;
+        for expiring in &self.inner.expiries {
+            loop {
+                let mut conn = self.inner.connection().await?;
+                let expired = expiring(EXPIRY_BATCH, &mut conn).await.map_err(Error::unavailable)?;
+                total += expired;
+                if expired < usize::try_from(EXPIRY_BATCH).unwrap_or(usize::MAX) {
+                    break;
+                }
+            }
+        }
+        Ok(total)
     }
 
     /// Waits until everything that was claimed has ended, also for clients that have gone; false if `timeout` came

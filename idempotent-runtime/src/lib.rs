@@ -59,6 +59,8 @@ mod answer;
 mod axum;
 mod claim;
 mod completer;
+mod database;
+mod effects;
 mod engine;
 mod error;
 mod failpoint;
@@ -69,6 +71,7 @@ mod key_part;
 mod key_policy;
 mod lease;
 mod lifetime;
+mod machine;
 mod pool;
 mod reconcile;
 mod record;
@@ -79,6 +82,9 @@ mod steps;
 mod store;
 mod sweeper;
 mod terms;
+#[cfg(feature = "testkit")]
+pub mod testkit;
+mod transaction;
 
 #[doc(hidden)]
 #[path = "private.rs"]
@@ -86,6 +92,8 @@ pub mod __private;
 
 pub use answer::{Answer, Keep, StoredHeaders};
 pub use completer::Completer;
+pub use database::Database;
+pub use effects::{EffectError, after_commit};
 pub use engine::Idempotency;
 pub use error::Error;
 pub use fingerprint::{Content, Fingerprint};
@@ -93,6 +101,11 @@ pub use key::{Key, KeyError, MAX_KEY_BYTES};
 pub use key_part::KeyPart;
 pub use key_policy::KeyPolicy;
 pub use lease::Lease;
+pub use machine::{
+    Aged, Birth, Constraint, Current, Drift, Edge, Event, EventOf, Expiry, Fire, FireMany, Graph, GraphDiff, IdType,
+    LoadRow, Many, Moved, NoRow, Note, RowId, RowName, Skipped, Snapshot, State as GraphState, StateMachine,
+    Transition, TransitionError, UnknownState, Verification,
+};
 pub use pool::{Connection, ConnectionPool, PoolError, Pooled};
 pub use reconcile::{HeldRecord, Resolution};
 pub use record::{Decision, Millis, Record, Refusal, State, decide};
@@ -101,6 +114,7 @@ pub use settings::{Builder, Profile, StatementCache};
 pub use steps::Steps;
 pub use store::Isolation;
 pub use sweeper::Sweeper;
+pub use transaction::transaction;
 
 /// Makes retries, double clicks and races of a function harmless.
 ///
@@ -188,11 +202,63 @@ pub use sweeper::Sweeper;
 /// ```
 pub use idempotent_macros::idempotent;
 
+pub use idempotent_macros::{StateMachine, state_transition};
+
 /// Types that keep the examples of this documentation short.
 #[doc(hidden)]
-#[allow(missing_docs, reason = "not for others")]
+#[allow(missing_docs, missing_debug_implementations, reason = "not for others")]
 #[cfg(all(feature = "sqlite", feature = "deadpool"))]
 pub mod doc {
     pub type Sqlite = diesel_async::sync_connection_wrapper::SyncConnectionWrapper<diesel::SqliteConnection>;
     pub type SqlitePool = diesel_async::pooled_connection::deadpool::Pool<Sqlite>;
+
+    pub mod schema {
+        diesel::table! {
+            orders (id) {
+                id -> BigInt,
+                status -> Text,
+                version -> BigInt,
+                entered_at -> BigInt,
+                charge_key -> Nullable<Text>,
+            }
+        }
+        diesel::table! {
+            order_history (id) {
+                id -> BigInt,
+                order_id -> BigInt,
+                event -> Text,
+                source -> Nullable<Text>,
+                target -> Text,
+                actor -> Nullable<Text>,
+                reason -> Nullable<Text>,
+                metadata -> Nullable<Text>,
+                at -> BigInt,
+            }
+        }
+    }
+
+    #[derive(crate::StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
+    #[state_machine(
+        crate = crate,
+        table = schema::orders, column = status, id = id,
+        history = schema::order_history, history_id = order_id, version = version, entered = entered_at, key = charge_key,
+        initial = Created,
+        expires(after = "30m", to = Expired, from = Created),
+        transitions(
+            pay: Created => Paid,
+            begin: Created => Paying,
+            confirm: Paying => Paid,
+            cancel: Created | Paid => Cancelled,
+            settle: Paid => Settled,
+            expire: Created => Expired,
+        )
+    )]
+    pub enum OrderStatus {
+        Created,
+        Paying,
+        Paid,
+        Cancelled,
+        Settled,
+        Expired,
+    }
 }

@@ -30,3 +30,19 @@ pub const fn connection<C: Connection>() -> Checked<C> {
 pub fn boxed<'f, F: Future + Send + 'f>(future: F) -> BoxFuture<'f, F::Output> {
     Box::pin(future)
 }
+
+/// What `#[derive(StateMachine)]` writes.
+pub use crate::__state_machine_impls as state_machine_impls;
+pub use crate::machine::{Columns, EventOf, Expiry, Graph, NoRow, StateMachine, TableName, Tables};
+pub use crate::machine::{Edge as GraphEdge, Event as GraphEvent, State as GraphState};
+pub use crate::machine::{number_column, parse as parse_state, state_column};
+pub use std::string::String;
+pub use {diesel, serde};
+
+/// What `#[state_transition]` writes.
+pub mod transition {
+    pub use crate::machine::{Ask, Sources, Terms, Via};
+    pub use crate::machine::{check_edge, check_event, check_needs, check_outcome, check_state};
+    pub use crate::machine::{close, close_via, failed, guard, open, open_via, outcome, returns};
+    pub use crate::run::plain::{Opened, catch};
+}

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+
 use crate::answer::StoredHeaders;
 use crate::engine::Idempotency;
 use crate::key_policy::KeyPolicy;
+use crate::machine::{LoadRow, StateMachine, TransitionError};
 use crate::pool::{Connection, ConnectionPool};
 use crate::reconcile::{HeldRecord, Reconcile, Resolution};
 use crate::scope::Scope;
@@ -86,7 +90,11 @@ pub enum StatementCache {
 pub struct Builder<C: Connection> {
     pool: Arc<dyn ConnectionPool<C>>,
     settings: Settings,
+    expiries: Vec<Expiring<C>>,
 }
+
+/// Ends rows of one machine that are to end by themselves: up to so many; says how many.
+pub(crate) type Expiring<C> = fn(u32, &mut C) -> BoxFuture<'_, Result<usize, TransitionError>>;
 
 impl<C: Connection> std::fmt::Debug for Builder<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -108,7 +116,7 @@ impl<C: Connection> Builder<C> {
             statement_cache: StatementCache::default(),
             reconcile: None,
         };
-        Self { pool, settings }
+        Self { pool, settings, expiries: Vec::new() }
     }
 
     /// The name of this service among several that share one database; `""` unless given.
@@ -239,6 +247,22 @@ impl<C: Connection> Builder<C> {
         self
     }
 
+    /// Lets the engine's sweep also end the rows of a machine that are to end by themselves: those of its
+    /// `expires(…)`.
+    ///
+    /// ```
+    /// # use idempotent_runtime::doc::{OrderStatus, SqlitePool};
+    /// # fn build(pool: SqlitePool) {
+    /// use idempotent_runtime::{Idempotency, Scope};
+    /// let engine = Idempotency::builder(pool, Scope::shared()).expires::<OrderStatus>().build();
+    /// # let _ = engine;
+    /// # }
+    /// ```
+    pub fn expires<M: StateMachine<Row: LoadRow<C>>>(mut self) -> Self {
+        self.expiries.push(|limit, conn| crate::machine::expire::<M, C>(limit, conn).boxed());
+        self
+    }
+
     /// The engine. Nothing is connected to yet.
     ///
     /// ```
@@ -249,6 +273,6 @@ impl<C: Connection> Builder<C> {
     /// ```
     #[must_use]
     pub fn build(self) -> Idempotency<C> {
-        Idempotency::new(self.pool, self.settings)
+        Idempotency::new(self.pool, self.settings, self.expiries)
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::claim::{Claim, Fence, StepRow};
+use crate::effects::Frame;
 use crate::engine::Inner;
 use crate::error::Error;
 use crate::failpoint::failpoint;
@@ -225,9 +226,11 @@ impl<C: Send + 'static> Steps<C> {
             Err(error) => return Err(Error::unavailable(error).into()),
         }
         failpoint!("step.tx.begun");
+        let frame = Frame::open(&*conn, base, base + 1);
         let ran = match AssertUnwindSafe(step(&mut conn)).catch_unwind().await {
             Ok(ran) => ran,
             Err(panic) => {
+                drop(frame);
                 let _ = driver.roll_back(&mut conn).await;
                 conn.ended();
                 resume_unwind(panic);
@@ -251,7 +254,10 @@ impl<C: Send + 'static> Steps<C> {
         let met_another = driver.saw_contention(&mut conn);
         conn.ended();
         match ended {
-            Ok(Ended::Done) => Ok(Attempt::Committed(value)),
+            Ok(Ended::Done) => {
+                frame.committed().run().await;
+                Ok(Attempt::Committed(value))
+            }
             Ok(Ended::RolledBack(error)) if classify(&error) == Fault::Other && !met_another => {
                 Err(Error::NotCommitted(error.into()).into())
             }

@@ -33,6 +33,11 @@ impl Sweeper {
                     Ok(deleted) => tracing::debug!(deleted, "swept idempotency records"),
                     Err(error) => tracing::warn!(%error, "idempotency records could not be swept"),
                 }
+                match engine.expire().await {
+                    Ok(0) => {}
+                    Ok(expired) => tracing::debug!(expired, "ended rows that were to end by themselves"),
+                    Err(error) => tracing::warn!(%error, "rows that are to end by themselves could not be ended"),
+                }
                 if stopped.run_until_cancelled(tokio::time::sleep(every)).await.is_none() {
                     return;
                 }

@@ -4,6 +4,7 @@ mod answers;
 mod call;
 mod capture;
 mod serve;
+mod transition;
 
 pub use call::Call;
 pub use serve::{leased, stepped, transactional};

@@ -14,6 +14,7 @@ use serde::de::DeserializeOwned;
 use super::{Grant, Outcome, leased};
 use crate::answer::Answer;
 use crate::claim::{Claim, Claimed, Fence};
+use crate::effects::Frame;
 use crate::engine::{Engine, Idempotency};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
@@ -126,6 +127,7 @@ pub struct Span<C: 'static> {
     claim: Claim,
     fence: Fence,
     level: Level,
+    frame: Frame,
 }
 
 impl<C> std::fmt::Debug for Span<C> {
@@ -148,7 +150,10 @@ pub async fn open<C: Send + 'static, R>(
         let driver = engine.inner().driver;
         let level = Level::Nested { base: driver.depth(conn).map_err(from_database)? };
         match driver.open(conn, &claim, level).await.map_err(from_database)? {
-            Claimed::Won(fence) => Ok(Outcome::Ran(Span { engine, claim, fence, level })),
+            Claimed::Won(fence) => {
+                let frame = Frame::open(&*conn, level.base(), level.depth_inside());
+                Ok(Outcome::Ran(Span { engine, claim, fence, level, frame }))
+            }
             Claimed::Replay(answer) => Ok(Outcome::Replayed(answer)),
             Claimed::Refused(refusal) => Err(refusal.into()),
         }
@@ -158,11 +163,12 @@ pub async fn open<C: Send + 'static, R>(
 
 /// Completes and commits, or rolls back. Inside the caller's own transaction the record commits with that.
 pub async fn close<C: Send + 'static, R>(codec: Codec<R>, span: Span<C>, conn: &mut C, ran: Result<R, Panic>) -> R {
-    let Span { engine, claim, fence, level } = span;
+    let Span { engine, claim, fence, level, frame } = span;
     let driver = engine.inner().driver;
     let result = match ran {
         Ok(result) => result,
         Err(panic) => {
+            drop(frame);
             if let Err(error) = driver.close(conn, &claim, fence, level, End::RollBack).await {
                 tracing::warn!(%error, "a transaction could not be rolled back after a panic");
             }
@@ -176,7 +182,12 @@ pub async fn close<C: Send + 'static, R>(codec: Codec<R>, span: Span<C>, conn: &
     };
     let undoes = matches!(end, End::RollBack);
     match driver.close(conn, &claim, fence, level, end).await {
-        Ok(Ended::Done) => result,
+        Ok(Ended::Done) => {
+            if !undoes {
+                frame.committed().run().await;
+            }
+            result
+        }
         Ok(Ended::RolledBack(_)) | Err(_) if undoes => result,
         Ok(Ended::RolledBack(error)) => overtaken(codec, &engine, &claim, level, conn, error).await,
         Err(error) => (codec.refuse)(from_database(error)),

@@ -7,6 +7,7 @@ use futures_util::FutureExt;
 use super::backoff::Backoff;
 use super::{Body, Outcome, Ran};
 use crate::claim::{Claim, Claimed, UNSEEN};
+use crate::effects::Frame;
 use crate::engine::Inner;
 use crate::error::Error;
 use crate::failpoint::failpoint;
@@ -53,9 +54,11 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             Err(error) => return Err(Error::unavailable(error)),
         };
         failpoint!("transaction.opened");
+        let frame = Frame::open(&*conn, level.base(), level.depth_inside());
         let Ran { value, end } = match AssertUnwindSafe(body.run(&mut conn)).catch_unwind().await {
             Ok(ran) => ran,
             Err(panic) => {
+                drop(frame);
                 if let Err(error) = driver.close(&mut conn, claim, fence, level, End::RollBack).await {
                     tracing::warn!(%error, "a transaction could not be rolled back after a panic");
                 }
@@ -71,7 +74,13 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
         failpoint!("transaction.closed");
         let error = match closed {
             Ok(Ended::Done) if met_another && !keeps_writes => diesel::result::Error::RollbackTransaction,
-            Ok(Ended::Done) => return Ok(Outcome::Ran(value)),
+            Ok(Ended::Done) => {
+                drop(conn);
+                if keeps_writes {
+                    frame.committed().run().await;
+                }
+                return Ok(Outcome::Ran(value));
+            }
             Ok(Ended::RolledBack(error)) => {
                 // A lost race shows at the next look. What is neither that nor contention, the body has caused.
                 if !met_another && classify(&error) == Fault::Other {
@@ -102,10 +111,12 @@ pub(crate) async fn unclaimed<C: Send + 'static, B: Body<C>>(
     let mut backoff = Backoff::default();
     loop {
         let mut conn = engine.connection().await?;
-        driver.begin(&mut conn, access, engine.settings.isolation).await.map_err(Error::unavailable)?;
+        driver.begin(&mut conn, access, Some(engine.settings.isolation)).await.map_err(Error::unavailable)?;
+        let frame = Frame::open(&*conn, 0, 1);
         let Ran { value, end } = match AssertUnwindSafe(body.run(&mut conn)).catch_unwind().await {
             Ok(ran) => ran,
             Err(panic) => {
+                drop(frame);
                 if let Err(error) = driver.roll_back(&mut conn).await {
                     tracing::warn!(%error, "a transaction could not be rolled back after a panic");
                 }
@@ -117,7 +128,11 @@ pub(crate) async fn unclaimed<C: Send + 'static, B: Body<C>>(
         let keeps_writes = matches!(end, End::Commit(_) | End::Forget);
         let error = if keeps_writes {
             match driver.commit(&mut conn).await {
-                Ok(()) => return Ok(value),
+                Ok(()) => {
+                    drop(conn);
+                    frame.committed().run().await;
+                    return Ok(value);
+                }
                 Err(error) => match classify(&error) {
                     Fault::Contention => error,
                     Fault::Unavailable => return Err(Error::unavailable(error)),

@@ -17,8 +17,11 @@ use futures_util::future::BoxFuture;
 
 use crate::answer::{Answer, write_headers};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
+use crate::database::Database;
 use crate::lifetime::Term;
-use statement::Bind;
+use statement::{Bind, Statement};
+
+pub(crate) use row::{FoundRow, FoundSql};
 
 /// How strictly `PostgreSQL` keeps a transaction from others. `SQLite` has one writer at a time and is always
 /// serializable.
@@ -205,12 +208,27 @@ pub(crate) trait Driver<C>: Send + Sync {
         end: End,
     ) -> BoxFuture<'c, QueryResult<Ended>>;
 
-    /// Begins a transaction without a claim.
-    fn begin<'c>(&self, conn: &'c mut C, access: Access, isolation: Isolation) -> BoxFuture<'c, QueryResult<()>>;
+    /// Begins a transaction without a claim: isolated as the session is, unless it is told. Inside an open one it is a
+    /// savepoint.
+    fn begin<'c>(
+        &self,
+        conn: &'c mut C,
+        access: Access,
+        isolation: Option<Isolation>,
+    ) -> BoxFuture<'c, QueryResult<()>>;
     /// Ends what `begin` began; rolls back if it cannot commit.
     fn commit<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>>;
+    /// Ends what `begin` began, right after a statement of it that went well.
+    fn seal<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>>;
     /// Ends what `begin` began.
     fn roll_back<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>>;
+
+    /// Runs a statement; says how many rows it changed.
+    fn execute<'c>(&self, conn: &'c mut C, statement: Statement) -> BoxFuture<'c, QueryResult<usize>>;
+    /// Reads rows of a machine.
+    fn found<'c>(&self, conn: &'c mut C, statement: Statement<FoundSql>) -> BoxFuture<'c, QueryResult<Vec<FoundRow>>>;
+    /// Whose SQL it is.
+    fn database(&self) -> Database;
 
     /// How many transactions and savepoints are open.
     fn depth(&self, conn: &mut C) -> QueryResult<u32>;
@@ -281,8 +299,16 @@ fn depth<C: diesel_async::AsyncConnection>(conn: &mut C) -> QueryResult<u32> {
     Ok(status.transaction_depth()?.map_or(0, u32::from))
 }
 
+/// Rolls back until a connection is as deep as it was.
+pub(crate) async fn roll_back_to<C: Send>(driver: &dyn Driver<C>, conn: &mut C, base: u32) -> QueryResult<()> {
+    while driver.depth(conn)? > base {
+        driver.roll_back(conn).await?;
+    }
+    Ok(())
+}
+
 /// The error of a body that began a transaction and did not end it, or ended ours.
-fn unbalanced() -> diesel::result::Error {
+pub(crate) fn unbalanced() -> diesel::result::Error {
     diesel::result::Error::QueryBuilderError(
         "the function left a transaction open, or ended the one it was given; use `conn.transaction(…)`".into(),
     )

@@ -57,6 +57,11 @@ pub(crate) type UnresolvedSql = (Text, Text, Text, Binary, BigInt, BigInt, BigIn
 /// operation, scope, key, owner, token, generation, attempts, creation, arguments.
 pub(crate) type UnresolvedRow = (String, String, String, Vec<u8>, i64, i64, i64, i64, Option<Vec<u8>>);
 
+/// The types of a [`FoundRow`].
+pub(crate) type FoundSql = (Nullable<Text>, Nullable<Text>, Nullable<BigInt>, Nullable<Text>, Nullable<BigInt>);
+/// A row of a machine: id, state, a number, key, age.
+pub(crate) type FoundRow = (Option<String>, Option<String>, Option<i64>, Option<String>, Option<i64>);
+
 /// A [`ClaimRow`]: there was a row, and it may not be claimed.
 pub(crate) const FOUND: i64 = 0;
 /// A [`ClaimRow`]: the claim is ours, under this token.

@@ -1,6 +1,7 @@
 //! One owned query node for every statement: its text is the key of the driver's statement cache, so each is prepared
 //! once per connection. (`sql_query` and the update DSL are prepared anew at each call.)
 
+use std::borrow::Cow;
 use std::marker::PhantomData;
 
 use bytes::Bytes;
@@ -18,19 +19,23 @@ pub(crate) enum Bind {
     NoBytes,
     /// NULL in a column of integers.
     NoInt,
+    /// NULL in a column of text.
+    NoText,
+    /// A UUID of `PostgreSQL`, in its text form.
+    Uuid(String),
 }
 
 /// A statement with its values. The text names them `?1`, `?2`, …, each as often as it likes.
 #[derive(Debug, Clone)]
-pub(crate) struct Statement<Row = ()> {
-    text: &'static str,
+pub struct Statement<Row = ()> {
+    text: Cow<'static, str>,
     binds: Vec<Bind>,
     row: PhantomData<fn() -> Row>,
 }
 
 impl<Row> Statement<Row> {
-    pub(crate) fn new(text: &'static str, binds: Vec<Bind>) -> Self {
-        Self { text, binds, row: PhantomData }
+    pub(crate) fn new(text: impl Into<Cow<'static, str>>, binds: Vec<Bind>) -> Self {
+        Self { text: text.into(), binds, row: PhantomData }
     }
 }
 
@@ -53,12 +58,19 @@ macro_rules! dialect {
                 use $crate::store::statement::Bind;
                 static NO_BYTES: Option<Vec<u8>> = None;
                 static NO_INT: Option<i64> = None;
+                static NO_TEXT: Option<String> = None;
                 match bind {
                     Bind::Text(value) => pass.push_bind_param::<Text, str>(value),
                     Bind::Bytes(value) => pass.push_bind_param::<Binary, [u8]>(value),
                     Bind::Int(value) => pass.push_bind_param::<BigInt, i64>(value),
                     Bind::NoBytes => pass.push_bind_param::<Nullable<Binary>, _>(&NO_BYTES),
                     Bind::NoInt => pass.push_bind_param::<Nullable<BigInt>, _>(&NO_INT),
+                    Bind::NoText => pass.push_bind_param::<Nullable<Text>, _>(&NO_TEXT),
+                    Bind::Uuid(value) => {
+                        pass.push_bind_param::<Text, str>(value)?;
+                        pass.push_sql("::uuid");
+                        Ok(())
+                    }
                 }
             }
         }
@@ -74,7 +86,7 @@ impl<DB: Dialect, Row> QueryFragment<DB> for Statement<Row> {
         for piece in pieces {
             let digits = piece.bytes().take_while(u8::is_ascii_digit).count();
             let bind = piece[..digits].parse::<usize>().ok().and_then(|n| self.binds.get(n.wrapping_sub(1)));
-            let bind = bind.ok_or_else(|| diesel::result::Error::QueryBuilderError(self.text.into()))?;
+            let bind = bind.ok_or_else(|| diesel::result::Error::QueryBuilderError(self.text.clone().into()))?;
             DB::push_bind(&mut pass, bind)?;
             pass.push_sql(&piece[digits..]);
         }

@@ -18,13 +18,16 @@ use uuid::Uuid;
 use texts::{ALIVE, CLAIM, COMPLETE_NEW, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql};
 
 use super::fault::{Fault, classify};
-use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WON};
+use super::row::{
+    ClaimRow, ClaimSql, FOUND, FoundRow, FoundSql, LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WON,
+};
 use super::row::{read_found, read_look, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
 use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
 use super::{address_binds, change_binds, claim_binds, depth, sql, step_binds, stored_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
+use crate::database::Database;
 use crate::pool::Pooled;
 
 type Manager = AnsiTransactionManager;
@@ -214,11 +217,16 @@ impl Driver<AsyncPgConnection> for Pipelining {
         &self,
         conn: &'c mut AsyncPgConnection,
         _: Access,
-        isolation: Isolation,
+        isolation: Option<Isolation>,
     ) -> BoxFuture<'c, QueryResult<()>> {
         async move {
-            watch(conn);
-            begin(conn, isolation).await
+            match isolation {
+                Some(isolation) => {
+                    watch(conn);
+                    begin(conn, isolation).await
+                }
+                None => Manager::begin_transaction(conn).await,
+            }
         }
         .boxed()
     }
@@ -235,8 +243,28 @@ impl Driver<AsyncPgConnection> for Pipelining {
         .boxed()
     }
 
+    fn seal<'c>(&self, conn: &'c mut AsyncPgConnection) -> BoxFuture<'c, QueryResult<()>> {
+        Manager::commit_transaction(conn).boxed()
+    }
+
     fn roll_back<'c>(&self, conn: &'c mut AsyncPgConnection) -> BoxFuture<'c, QueryResult<()>> {
         Manager::rollback_transaction(conn).boxed()
+    }
+
+    fn execute<'c>(&self, conn: &'c mut AsyncPgConnection, statement: Statement) -> BoxFuture<'c, QueryResult<usize>> {
+        async move { statement.execute(conn).await }.boxed()
+    }
+
+    fn found<'c>(
+        &self,
+        conn: &'c mut AsyncPgConnection,
+        statement: Statement<FoundSql>,
+    ) -> BoxFuture<'c, QueryResult<Vec<FoundRow>>> {
+        async move { statement.load(conn).await }.boxed()
+    }
+
+    fn database(&self) -> Database {
+        Database::Postgres
     }
 
     fn depth(&self, conn: &mut AsyncPgConnection) -> QueryResult<u32> {

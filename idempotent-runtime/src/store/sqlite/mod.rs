@@ -9,11 +9,12 @@ use diesel::{QueryResult, RunQueryDsl};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use futures_util::future::BoxFuture;
 
-use super::row::{StepSql, UnresolvedRow, UnresolvedSql, read_step, read_unresolved};
+use super::row::{FoundRow, FoundSql, StepSql, UnresolvedRow, UnresolvedSql, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
 use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Which};
 use super::{address_binds, change_binds, sql, step_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
+use crate::database::Database;
 use crate::pool::Pooled;
 use blocking::{
     Opening, begin_read, begin_savepoint, begin_write, close, commit, depth, look, migrate, open, renew, roll_back,
@@ -191,7 +192,7 @@ impl Driver<Async> for Blocking {
         conn.spawn_blocking(move |conn| close(conn, &address, fence, level, &end))
     }
 
-    fn begin<'c>(&self, conn: &'c mut Async, access: Access, _: Isolation) -> BoxFuture<'c, QueryResult<()>> {
+    fn begin<'c>(&self, conn: &'c mut Async, access: Access, _: Option<Isolation>) -> BoxFuture<'c, QueryResult<()>> {
         conn.spawn_blocking(move |conn| {
             conn.batch_execute(PATIENCE)?;
             match access {
@@ -205,8 +206,28 @@ impl Driver<Async> for Blocking {
         conn.spawn_blocking(commit)
     }
 
+    fn seal<'c>(&self, conn: &'c mut Async) -> BoxFuture<'c, QueryResult<()>> {
+        conn.spawn_blocking(commit)
+    }
+
     fn roll_back<'c>(&self, conn: &'c mut Async) -> BoxFuture<'c, QueryResult<()>> {
         conn.spawn_blocking(roll_back)
+    }
+
+    fn execute<'c>(&self, conn: &'c mut Async, statement: Statement) -> BoxFuture<'c, QueryResult<usize>> {
+        conn.spawn_blocking(move |conn| statement.execute(conn))
+    }
+
+    fn found<'c>(
+        &self,
+        conn: &'c mut Async,
+        statement: Statement<FoundSql>,
+    ) -> BoxFuture<'c, QueryResult<Vec<FoundRow>>> {
+        conn.spawn_blocking(move |conn| statement.load(conn))
+    }
+
+    fn database(&self) -> Database {
+        Database::Sqlite
     }
 
     fn depth(&self, conn: &mut Async) -> QueryResult<u32> {

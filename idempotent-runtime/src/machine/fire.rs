@@ -1,0 +1,317 @@
+//! Events without a body: `OrderStatus::pay().of(id).execute(conn)`.
+
+use std::marker::PhantomData;
+
+use serde::Serialize;
+
+use super::ask::Ask;
+use super::decide::Found;
+use super::error::TransitionError;
+use super::firing::{Fired, Firing, Session, begin, driver};
+use super::many::FireMany;
+use super::row::LoadRow;
+use super::row_id::RowId;
+use super::sql::Sql;
+use super::transition::{Moved, Transition};
+use super::{StateMachine, state_at};
+use crate::pool::Connection;
+
+/// An event of a machine, as in `OrderStatus::pay()`.
+///
+/// ```
+/// # use idempotent_runtime::doc::OrderStatus;
+/// assert_eq!(OrderStatus::pay().name(), "pay");
+/// ```
+#[derive(Debug)]
+pub struct EventOf<M> {
+    event: usize,
+    machine: PhantomData<fn() -> M>,
+}
+
+impl<M> Clone for EventOf<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for EventOf<M> {}
+
+impl<M: StateMachine> EventOf<M> {
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn new(event: usize) -> Self {
+        Self { event, machine: PhantomData }
+    }
+
+    /// The event of a name, if the machine has it.
+    ///
+    /// ```
+    /// # use idempotent_runtime::{EventOf, doc::OrderStatus};
+    /// assert!(EventOf::<OrderStatus>::named("pay").is_some());
+    /// ```
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        M::GRAPH.events.iter().position(|event| event.name == name).map(Self::new)
+    }
+
+    /// The name, as the history holds it.
+    ///
+    /// ```
+    /// # use idempotent_runtime::doc::OrderStatus;
+    /// assert_eq!(OrderStatus::cancel().name(), "cancel");
+    /// ```
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        M::GRAPH.events[self.event].name
+    }
+
+    /// The event, at one row.
+    ///
+    /// ```
+    /// # use idempotent_runtime::{TransitionError, doc::{OrderStatus, Sqlite as Db}};
+    /// # async fn pay(conn: &mut Db) -> Result<(), TransitionError> {
+    /// if OrderStatus::pay().of(42).execute(conn).await?.is_applied() {
+    ///     println!("it was this call");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of(self, id: impl RowId<M::IdType>) -> Fire<M> {
+        Fire { firing: Firing::new::<M>(self.ask(), id.row_name()), machine: PhantomData }
+    }
+
+    /// The event, at many rows at once.
+    ///
+    /// ```
+    /// # use idempotent_runtime::{TransitionError, doc::{OrderStatus, Sqlite as Db}};
+    /// # async fn cancel(conn: &mut Db) -> Result<(), TransitionError> {
+    /// let done = OrderStatus::cancel().of_many([1, 2, 3]).execute(conn).await?;
+    /// println!("moved {:?}, skipped {:?}", done.moved, done.skipped);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn of_many<I: RowId<M::IdType>>(self, ids: impl IntoIterator<Item = I>) -> FireMany<M, I> {
+        FireMany::new(self.ask(), ids.into_iter().collect())
+    }
+
+    fn ask(self) -> Ask {
+        Ask::event(M::GRAPH.events[self.event].ident)
+    }
+}
+
+/// An event at one row, ready to be fired.
+///
+/// ```
+/// # use idempotent_runtime::{TransitionError, doc::{OrderStatus, Sqlite as Db}};
+/// # async fn cancel(conn: &mut Db) -> Result<(), TransitionError> {
+/// let fire: idempotent_runtime::Fire<OrderStatus> = OrderStatus::cancel().of(42).actor("ann").reason("out of stock");
+/// let cancelled = fire.execute(conn).await?;
+/// # let _ = cancelled; Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+#[must_use = "nothing happens before `execute`"]
+pub struct Fire<M> {
+    firing: Firing,
+    machine: PhantomData<fn() -> M>,
+}
+
+impl<M: StateMachine> Fire<M> {
+    /// Only if the row still has the version that was seen. The machine declares `version = …`.
+    pub fn version(mut self, seen: i64) -> Self {
+        self.firing.version = Some(seen);
+        self
+    }
+
+    /// Chooses the target, where the event leaves that to the outcome.
+    pub fn to(mut self, target: &M) -> Self {
+        self.firing.target = M::GRAPH.state_of(target.name());
+        self
+    }
+
+    /// Who did it, for the history.
+    pub fn actor(mut self, actor: impl Into<String>) -> Self {
+        self.firing.notes.actor = Some(actor.into());
+        self
+    }
+
+    /// Why, for the history.
+    pub fn reason(mut self, reason: impl Into<String>) -> Self {
+        self.firing.notes.reason = Some(reason.into());
+        self
+    }
+
+    /// What else is worth remembering, for the history: anything that serde can write as JSON. What it cannot is left
+    /// out, and said in the log.
+    pub fn metadata(mut self, metadata: &impl Serialize) -> Self {
+        self.firing.notes.metadata = json(metadata);
+        self
+    }
+
+    /// Moves the row, if it is where the event may leave from, in a transaction of its own (a savepoint inside the
+    /// caller's). The history is appended in the same transaction.
+    ///
+    /// The guarded update decides: of any number of calls at once one is `Applied`.
+    pub async fn execute<C>(self, conn: &mut C) -> Result<Transition<Moved<M>>, TransitionError>
+    where
+        C: Connection,
+        M::Row: LoadRow<C>,
+    {
+        let firing = self.firing;
+        let sql = Sql::of::<M>(driver::<C>().database());
+        let chosen = firing.target.is_none() && firing.ask.is_chosen(M::GRAPH);
+        let open = begin(conn).await?;
+        let mut session = Session { conn: &mut *conn, sql: &sql };
+        let fired = async {
+            let edge = match session.fire::<M>(&firing, None, chosen).await? {
+                Fired::Moved { edge } => edge,
+                Fired::Undecided { stored, edges } if edges.len() > 1 => {
+                    return Err(undecided::<M>(&firing, stored, &edges, None));
+                }
+                Fired::Undecided { stored, edges } => {
+                    let edge = edges.first().copied().unwrap_or_default();
+                    session.leave_exactly::<M>(&firing, edge, &stored, super::sql::Key::Leave).await?;
+                    edge
+                }
+                Fired::Already => return Ok(None),
+            };
+            session.append::<M>(&firing, edge).await?;
+            Ok(Some(edge))
+        };
+        match fired.await {
+            Ok(edge) => {
+                open.commit(conn, true).await?.run().await;
+                Ok(edge.map_or(Transition::AlreadyApplied, |edge| Transition::Applied(moved(edge))))
+            }
+            Err(error) => {
+                open.roll_back(conn).await?;
+                Err(error)
+            }
+        }
+    }
+}
+
+pub(crate) fn moved<M: StateMachine>(edge: usize) -> Moved<M> {
+    let edge = &M::GRAPH.edges[edge];
+    Moved { from: state_at(edge.from), to: state_at(edge.to) }
+}
+
+pub(crate) fn undecided<M: StateMachine>(
+    firing: &Firing,
+    actual: String,
+    edges: &[usize],
+    chosen: Option<String>,
+) -> TransitionError {
+    let graph = M::GRAPH;
+    let targets = edges.iter().map(|edge| graph.states[graph.edges[*edge].to].name).collect();
+    TransitionError::Undecided { event: firing.ask.event_name(graph), actual, targets, chosen }
+}
+
+pub(crate) fn json(metadata: &impl Serialize) -> Option<String> {
+    serde_json::to_string(metadata)
+        .inspect_err(|error| tracing::error!(%error, "the metadata of a transition is no JSON, and was left out"))
+        .ok()
+}
+
+/// The birth of a row, for its history.
+///
+/// ```
+/// # use idempotent_runtime::{TransitionError, doc::{OrderStatus, Sqlite as Db}, StateMachine};
+/// # async fn create(conn: &mut Db) -> Result<(), TransitionError> {
+/// OrderStatus::Created.born(42).execute(conn).await?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+#[must_use = "nothing happens before `execute`"]
+pub struct Birth<M> {
+    firing: Firing,
+    state: M,
+}
+
+impl<M: StateMachine> Birth<M> {
+    pub(crate) fn new(state: M, id: &impl RowId<M::IdType>) -> Self {
+        let ask = Ask { event: None, from: super::ask::Sources::Any, to: &[] };
+        Self { firing: Firing::new::<M>(ask, id.row_name()), state }
+    }
+
+    /// Who did it, for the history.
+    pub fn actor(mut self, actor: impl Into<String>) -> Self {
+        self.firing.notes.actor = Some(actor.into());
+        self
+    }
+
+    /// Appends to the history that the row began in this state, with the event `create`: in the transaction that
+    /// inserts the row. The row must be there, and in this state, which must be an initial one.
+    pub async fn execute<C: Connection>(self, conn: &mut C) -> Result<(), TransitionError> {
+        let Self { firing, state } = self;
+        let sql = Sql::of::<M>(driver::<C>().database());
+        let name = state.name();
+        let initial = M::GRAPH.states.iter().any(|state| state.initial && state.name == name);
+        let open = begin(conn).await?;
+        let mut session = Session { conn: &mut *conn, sql: &sql };
+        let appended = async {
+            let found = session.lock(&firing.row).await?;
+            let Some(Found { state: stored, .. }) = found else {
+                return Err(TransitionError::NotFound { row: firing.label.into() });
+            };
+            if !initial || stored.as_deref() != Some(name) {
+                let initial = M::GRAPH.states.iter().filter(|state| state.initial).map(|state| state.name).collect();
+                return Err(TransitionError::Conflict {
+                    row: firing.label.into(),
+                    event: "create",
+                    actual: stored.unwrap_or_default(),
+                    needs: initial,
+                    allowed: Box::default(),
+                    passed: false,
+                    guard: None,
+                });
+            }
+            let rows = [(firing.row.bind.clone(), None)];
+            if let Some(append) = sql.append("create", &rows, name, &firing.notes) {
+                session.execute(append).await?;
+            }
+            Ok(())
+        };
+        match appended.await {
+            Ok(()) => {
+                open.commit(conn, true).await?.run().await;
+                Ok(())
+            }
+            Err(error) => {
+                open.roll_back(conn).await?;
+                Err(error)
+            }
+        }
+    }
+}
+
+/// Notes that a function's parameters carry.
+pub trait Note {
+    /// The text, if there is one.
+    fn note(&self) -> Option<String>;
+}
+
+impl Note for str {
+    fn note(&self) -> Option<String> {
+        Some(self.to_owned())
+    }
+}
+
+impl Note for String {
+    fn note(&self) -> Option<String> {
+        Some(self.clone())
+    }
+}
+
+impl<T: Note> Note for Option<T> {
+    fn note(&self) -> Option<String> {
+        self.as_ref().and_then(Note::note)
+    }
+}
+
+impl<T: Note + ?Sized> Note for &T {
+    fn note(&self) -> Option<String> {
+        T::note(self)
+    }
+}

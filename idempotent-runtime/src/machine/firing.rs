@@ -1,0 +1,261 @@
+//! One event at one row: what is asked, and the transaction in which it is done.
+
+use std::any::Any;
+
+use crate::effects::{Effects, Frame};
+use crate::pool::Connection;
+use crate::store::statement::Statement;
+use crate::store::{Access, Driver, FoundRow, roll_back_to, unbalanced};
+
+use super::StateMachine;
+use super::ask::Ask;
+use super::columns::NoRow;
+use super::decide::{Found, Request, Verdict, choose, decide, label, refused};
+use super::error::TransitionError;
+use super::row::LoadRow;
+use super::row_id::RowName;
+use super::sql::{Key, Notes, Sql, Text, Update};
+
+/// One event at one row.
+#[derive(Debug, Clone)]
+pub(crate) struct Firing {
+    pub(crate) ask: Ask,
+    pub(crate) row: RowName,
+    /// The row, as in "order 42".
+    pub(crate) label: String,
+    pub(crate) target: Option<usize>,
+    pub(crate) version: Option<i64>,
+    pub(crate) notes: Notes,
+}
+
+impl Firing {
+    pub(crate) fn new<M: StateMachine>(ask: Ask, row: RowName) -> Self {
+        let label = label(M::GRAPH, &M::tables().table.name, &row.text);
+        Self { ask, row, label, target: None, version: None, notes: Notes::default() }
+    }
+
+    pub(crate) fn request(&self) -> Request<'_> {
+        Request { ask: self.ask, row: &self.label, target: self.target, version: self.version }
+    }
+}
+
+/// A guard of the function itself, over its arguments and the locked row.
+pub(crate) type Guard<'g, R> = Option<(&'static str, &'g (dyn Fn(&R) -> bool + Send + Sync))>;
+
+/// What came of firing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Fired {
+    /// The row took this edge.
+    Moved { edge: usize },
+    /// The row is locked, and the outcome of the function chooses one of these edges.
+    Undecided { stored: String, edges: Vec<usize> },
+    /// There was nothing left to do.
+    Already,
+}
+
+/// A transaction of a transition, on the caller's connection.
+pub(crate) struct Open {
+    base: u32,
+    frame: Frame,
+}
+
+/// A machine's statements on a connection, in a transaction that is open.
+pub(crate) struct Session<'s, C> {
+    pub(crate) conn: &'s mut C,
+    pub(crate) sql: &'s Sql,
+}
+
+/// Begins a transaction: a savepoint inside the caller's.
+pub(crate) async fn begin<C: Connection>(conn: &mut C) -> Result<Open, TransitionError> {
+    let driver = driver::<C>();
+    let base = driver.depth(conn)?;
+    driver.begin(conn, Access::Write, None).await?;
+    let frame = Frame::open(conn, base, base + 1);
+    Ok(Open { base, frame })
+}
+
+impl Open {
+    /// Commits, or rolls back if that cannot be done. `proven`: whether a statement went well after everything that
+    /// could have failed unseen.
+    pub(crate) async fn commit<C: Connection>(self, conn: &mut C, proven: bool) -> Result<Effects, TransitionError> {
+        let driver = driver::<C>();
+        if driver.depth(conn)? != self.base + 1 {
+            roll_back_to(driver, conn, self.base).await?;
+            return Err(unbalanced().into());
+        }
+        let committed = if proven { driver.seal(conn).await } else { driver.commit(conn).await };
+        if let Err(error) = committed {
+            drop(self.frame);
+            roll_back_to(driver, conn, self.base).await?;
+            return Err(error.into());
+        }
+        Ok(self.frame.committed())
+    }
+
+    pub(crate) async fn roll_back<C: Connection>(self, conn: &mut C) -> Result<(), TransitionError> {
+        drop(self.frame);
+        Ok(roll_back_to(driver::<C>(), conn, self.base).await?)
+    }
+}
+
+pub(crate) fn driver<C: Connection>() -> &'static dyn Driver<C> {
+    C::driver().0
+}
+
+impl<C: Connection> Session<'_, C> {
+    pub(crate) async fn execute(&mut self, (text, binds): Text) -> Result<usize, TransitionError> {
+        Ok(driver::<C>().execute(self.conn, Statement::new(text, binds)).await?)
+    }
+
+    pub(crate) async fn rows(&mut self, (text, binds): Text) -> Result<Vec<FoundRow>, TransitionError> {
+        Ok(driver::<C>().found(self.conn, Statement::new(text, binds)).await?)
+    }
+
+    /// Reads a row and locks it.
+    pub(crate) async fn lock(&mut self, row: &RowName) -> Result<Option<Found>, TransitionError> {
+        if let Some(lock) = self.sql.lock_all() {
+            self.execute(lock).await?;
+        }
+        let rows = self.rows(self.sql.lock(std::slice::from_ref(&row.bind))).await?;
+        Ok(rows.into_iter().next().map(|(_, state, version, key, age)| Found { state, version, key, age }))
+    }
+
+    /// Fires in the open transaction: the guarded update decides. Where one state leads to one other, nothing is read
+    /// before it; else the row is locked, read, and moved from exactly what was read.
+    pub(crate) async fn fire<M>(
+        &mut self,
+        firing: &Firing,
+        guard: Guard<'_, M::Row>,
+        chosen: bool,
+    ) -> Result<Fired, TransitionError>
+    where
+        M: StateMachine<Row: LoadRow<C>>,
+    {
+        let graph = M::GRAPH;
+        let request = firing.request();
+        if let (Some(edge), None, false) = (request.only_edge(graph), guard, chosen) {
+            let from = graph.stored_names(graph.edges[edge].from).collect();
+            if self.leave::<M>(firing, edge, from, Key::Leave).await? == 1 {
+                return Ok(Fired::Moved { edge });
+            }
+        }
+        let found = self.lock(&firing.row).await?;
+        let (from, edges) = match decide::<M>(request, found.as_ref()) {
+            Verdict::Move { from, edges } => (from, edges),
+            Verdict::Already => return Ok(Fired::Already),
+            Verdict::Refuse(error) => return Err(self.passed::<M>(firing, error).await?),
+        };
+        let stored = found.and_then(|found| found.state).unwrap_or_default();
+        let guarded = edges.iter().any(|edge| graph.edges[*edge].guard.is_some());
+        let mut edge = edges.first().copied();
+        if guard.is_some() || guarded {
+            let row = self.whole::<M>(firing).await?;
+            if let Some((text, passes)) = guard
+                && !passes(&row)
+            {
+                return Err(refused::<M>(request, from, Some(text)));
+            }
+            if guarded {
+                edge = Some(choose::<M>(request, from, &edges, &row)?);
+            }
+        }
+        if chosen {
+            return Ok(Fired::Undecided { stored, edges });
+        }
+        let edge = edge.unwrap_or_default();
+        self.leave_exactly::<M>(firing, edge, &stored, Key::Leave).await?;
+        Ok(Fired::Moved { edge })
+    }
+
+    async fn whole<M>(&mut self, firing: &Firing) -> Result<M::Row, TransitionError>
+    where
+        M: StateMachine<Row: LoadRow<C>>,
+    {
+        // A machine that declares no row has nothing to be loaded.
+        let nothing: Box<dyn Any> = Box::new(NoRow);
+        if let Ok(nothing) = nothing.downcast::<M::Row>() {
+            return Ok(*nothing);
+        }
+        let (text, binds) = self.sql.whole(&firing.row.bind);
+        let row = M::Row::load(self.conn, Statement::new(text, binds)).await?;
+        row.ok_or_else(|| TransitionError::NotFound { row: firing.label.as_str().into() })
+    }
+
+    /// Takes an edge from one of these stored names; says how many rows did.
+    pub(crate) async fn leave<M: StateMachine>(
+        &mut self,
+        firing: &Firing,
+        edge: usize,
+        from: Vec<&str>,
+        key: Key<'_>,
+    ) -> Result<usize, TransitionError> {
+        let to = M::GRAPH.states[M::GRAPH.edges[edge].to].name;
+        let ids = std::slice::from_ref(&firing.row.bind);
+        let update = Update { to, ids, from, version: firing.version, key, age: None };
+        self.execute(self.sql.update(&update)).await
+    }
+
+    /// Takes an edge from exactly what was read under the lock.
+    pub(crate) async fn leave_exactly<M: StateMachine>(
+        &mut self,
+        firing: &Firing,
+        edge: usize,
+        stored: &str,
+        key: Key<'_>,
+    ) -> Result<(), TransitionError> {
+        let moved = self.leave::<M>(firing, edge, vec![stored], key).await?;
+        let edge = &M::GRAPH.edges[edge];
+        // Some servers count the rows that changed, and a row that goes to where it is does not.
+        if moved == 1 || edge.from == edge.to {
+            return Ok(());
+        }
+        Err(TransitionError::Database(diesel::result::Error::NotFound))
+    }
+
+    /// Appends to the history that an edge was taken; says whether there is a history.
+    pub(crate) async fn append<M: StateMachine>(
+        &mut self,
+        firing: &Firing,
+        edge: usize,
+    ) -> Result<bool, TransitionError> {
+        let graph = M::GRAPH;
+        let edge = &graph.edges[edge];
+        let (from, to) = (graph.states[edge.from].name, graph.states[edge.to].name);
+        let rows = [(firing.row.bind.clone(), Some(from))];
+        let Some(append) = self.sql.append(graph.events[edge.event].name, &rows, to, &firing.notes) else {
+            return Ok(false);
+        };
+        self.execute(append).await?;
+        Ok(true)
+    }
+
+    /// A conflict, with what the history says about the target.
+    pub(crate) async fn passed<M: StateMachine>(
+        &mut self,
+        firing: &Firing,
+        mut error: TransitionError,
+    ) -> Result<TransitionError, TransitionError> {
+        if let TransitionError::Conflict { passed, .. } = &mut error
+            && let Some(look) = self.sql.passed(&firing.row.bind, &firing.request().targets(M::GRAPH))
+        {
+            *passed = !self.rows(look).await?.is_empty();
+        }
+        Ok(error)
+    }
+}
+
+/// The stored state of a row, and how many lines its history has, if there is one.
+#[cfg(feature = "testkit")]
+pub(crate) async fn stored<M: StateMachine, C: Connection>(
+    row: &RowName,
+    conn: &mut C,
+) -> Result<(Option<String>, Option<usize>), TransitionError> {
+    let sql = Sql::of::<M>(driver::<C>().database());
+    let mut session = Session { conn, sql: &sql };
+    let found = session.lock(row).await?;
+    let story = match sql.story(&row.bind) {
+        Some(story) => Some(session.rows(story).await?.len()),
+        None => None,
+    };
+    Ok((found.and_then(|found| found.state), story))
+}

@@ -1,0 +1,266 @@
+//! A transition with a body: what an expansion of `#[state_transition]` calls before and after it.
+
+use std::panic::resume_unwind;
+
+use super::StateMachine;
+use super::ask::Ask;
+use super::error::TransitionError;
+use super::fire::{Note, json, undecided};
+use super::firing::{Fired, Firing, Guard, Open, Session, begin, driver};
+use super::row::LoadRow;
+use super::row_id::RowId;
+use super::sql::{Key, Sql};
+use super::transition::Transition;
+use crate::pool::Connection;
+use crate::run::plain::{Opened, Panic};
+
+/// What a function of `#[state_transition]` returns.
+#[diagnostic::on_unimplemented(
+    message = "a transition must return `Result<Transition<T>, E>` with `E: From<idempotent_runtime::TransitionError>`",
+    label = "this cannot say what came of a transition",
+    note = "wrap the value in `idempotent_runtime::Transition`, and implement `From<TransitionError>` for the error"
+)]
+pub trait TransitionResult: Sized {
+    #[doc(hidden)]
+    type Value;
+    #[doc(hidden)]
+    type Error;
+    #[doc(hidden)]
+    fn already() -> Self;
+    #[doc(hidden)]
+    fn refuse(error: TransitionError) -> Self;
+    #[doc(hidden)]
+    fn ran(&self) -> Ran<'_, Self::Value, Self::Error>;
+}
+
+/// What a body said.
+#[derive(Debug)]
+pub enum Ran<'r, T, E> {
+    Applied(&'r T),
+    Stays,
+    Failed(&'r E),
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, E: From<TransitionError>> TransitionResult for Result<Transition<T>, E> {
+    type Value = T;
+    type Error = E;
+
+    fn already() -> Self {
+        Ok(Transition::AlreadyApplied)
+    }
+
+    fn refuse(error: TransitionError) -> Self {
+        Err(error.into())
+    }
+
+    fn ran(&self) -> Ran<'_, T, E> {
+        match self {
+            Ok(Transition::Applied(value)) => Ran::Applied(value),
+            Ok(Transition::AlreadyApplied) => Ran::Stays,
+            Err(error) => Ran::Failed(error),
+        }
+    }
+}
+
+/// How the result `R` of a function says what came of a transition, with the value `T` and the error `E`: the one place
+/// where its bounds are asked for.
+pub struct Returns<R, T, E> {
+    pub(super) already: fn() -> R,
+    pub(super) refuse: fn(TransitionError) -> R,
+    pub(super) ran: for<'r> fn(&'r R) -> Ran<'r, T, E>,
+}
+
+impl<R, T, E> Clone for Returns<R, T, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R, T, E> Copy for Returns<R, T, E> {}
+
+impl<R, T, E> std::fmt::Debug for Returns<R, T, E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Returns")
+    }
+}
+
+/// Asks, on the user's own type, that it be a result of a transition.
+#[must_use]
+pub const fn returns<R: TransitionResult>() -> Returns<R, R::Value, R::Error> {
+    Returns { already: R::already, refuse: R::refuse, ran: R::ran }
+}
+
+/// A guard over the arguments and the locked row, at its own place in the user's code.
+pub const fn guard<M: StateMachine, F: Fn(&M::Row) -> bool + Send + Sync>(guard: F) -> F {
+    guard
+}
+
+/// What an outcome chooses, at its own place in the user's code.
+pub const fn outcome<R: TransitionResult, M: StateMachine, F: Fn(&R::Value) -> M + Send + Sync>(outcome: F) -> F {
+    outcome
+}
+
+/// Which errors are final, at its own place in the user's code.
+pub const fn failed<R: TransitionResult, F: Fn(&R::Error) -> bool + Send + Sync>(failed: F) -> F {
+    failed
+}
+
+/// What an attribute says about one call.
+#[derive(Debug)]
+pub struct Terms<M>(Firing, std::marker::PhantomData<fn() -> M>);
+
+impl<M: StateMachine> Terms<M> {
+    /// A call, at the row of an id.
+    pub fn new(ask: Ask, id: &impl RowId<M::IdType>) -> Self {
+        Self(Firing::new::<M>(ask, id.row_name()), std::marker::PhantomData)
+    }
+
+    pub(crate) fn into_parts(self) -> (Firing, std::marker::PhantomData<fn() -> M>) {
+        (self.0, self.1)
+    }
+
+    /// The version that the caller has seen.
+    #[must_use]
+    pub fn version(mut self, seen: &i64) -> Self {
+        self.0.version = Some(*seen);
+        self
+    }
+
+    /// Who does it.
+    #[must_use]
+    pub fn actor(mut self, actor: &(impl Note + ?Sized)) -> Self {
+        self.0.notes.actor = actor.note();
+        self
+    }
+
+    /// Why.
+    #[must_use]
+    pub fn reason(mut self, reason: &(impl Note + ?Sized)) -> Self {
+        self.0.notes.reason = reason.note();
+        self
+    }
+
+    /// What else is worth remembering.
+    #[must_use]
+    pub fn metadata(mut self, metadata: &(impl serde::Serialize + ?Sized)) -> Self {
+        self.0.notes.metadata = json(&metadata);
+        self
+    }
+}
+
+/// A transition whose body runs.
+pub struct Span<M> {
+    open: Open,
+    sql: Sql,
+    firing: Firing,
+    fired: Fired,
+    machine: std::marker::PhantomData<fn() -> M>,
+}
+
+impl<M> std::fmt::Debug for Span<M> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Span").field("firing", &self.firing).finish_non_exhaustive()
+    }
+}
+
+/// Begins a transaction on the caller's connection, and moves the row in it; or locks it, where the outcome will choose.
+pub async fn open<M, C, R, T, E>(
+    returns: Returns<R, T, E>,
+    terms: Terms<M>,
+    conn: &mut C,
+    guard: Guard<'_, M::Row>,
+    chosen: bool,
+) -> Opened<Span<M>, R>
+where
+    M: StateMachine<Row: LoadRow<C>>,
+    C: Connection,
+{
+    let (firing, machine) = terms.into_parts();
+    let sql = Sql::of::<M>(driver::<C>().database());
+    let open = match begin(conn).await {
+        Ok(open) => open,
+        Err(error) => return Opened::Done((returns.refuse)(error)),
+    };
+    let mut session = Session { conn: &mut *conn, sql: &sql };
+    let done = match session.fire::<M>(&firing, guard, chosen).await {
+        Ok(Fired::Already) => (returns.already)(),
+        Ok(fired) => return Opened::Run(Span { open, sql, firing, fired, machine }),
+        Err(error) => (returns.refuse)(error),
+    };
+    match open.roll_back(conn).await {
+        Ok(()) => Opened::Done(done),
+        Err(error) => Opened::Done((returns.refuse)(error)),
+    }
+}
+
+/// Appends to the history and commits; or rolls everything back, also what the body wrote.
+pub async fn close<M, C, R, T, E>(
+    returns: Returns<R, T, E>,
+    span: Span<M>,
+    conn: &mut C,
+    ran: Result<R, Panic>,
+    outcome: Option<&(dyn Fn(&T) -> M + Send + Sync)>,
+) -> R
+where
+    M: StateMachine,
+    C: Connection,
+{
+    let Span { open, sql, firing, fired, machine: _ } = span;
+    let result = match ran {
+        Ok(result) => result,
+        Err(panic) => {
+            if let Err(error) = open.roll_back(conn).await {
+                tracing::warn!(%error, "a transition could not be rolled back after a panic");
+            }
+            resume_unwind(panic);
+        }
+    };
+    let chosen = match (returns.ran)(&result) {
+        // The function's own answer is more telling than that of its rollback.
+        Ran::Failed(_) | Ran::Stays => {
+            let _ = open.roll_back(conn).await;
+            return result;
+        }
+        Ran::Applied(value) => outcome.map(|outcome| outcome(value)),
+    };
+    let mut session = Session { conn: &mut *conn, sql: &sql };
+    match session.end::<M>(&firing, fired, chosen).await {
+        Ok(proven) => match open.commit(conn, proven).await {
+            Ok(effects) => {
+                effects.run().await;
+                result
+            }
+            Err(error) => (returns.refuse)(error),
+        },
+        Err(error) => match open.roll_back(conn).await {
+            Ok(()) | Err(_) => (returns.refuse)(error),
+        },
+    }
+}
+
+impl<C: Connection> Session<'_, C> {
+    /// Ends a transition in its transaction; says whether a statement of it went well after the body.
+    pub(crate) async fn end<M: StateMachine>(
+        &mut self,
+        firing: &Firing,
+        fired: Fired,
+        chosen: Option<M>,
+    ) -> Result<bool, TransitionError> {
+        let graph = M::GRAPH;
+        let (stored, edges) = match fired {
+            Fired::Already => return Ok(false),
+            Fired::Moved { edge } => return self.append::<M>(firing, edge).await,
+            Fired::Undecided { stored, edges } => (stored, edges),
+        };
+        let target = |edge: usize| graph.states[graph.edges[edge].to].name;
+        let edge = edges.iter().find(|edge| chosen.as_ref().is_some_and(|chosen| target(**edge) == chosen.name()));
+        let Some(edge) = edge.copied() else {
+            let chosen = chosen.map(|chosen| chosen.name().to_owned());
+            return Err(undecided::<M>(firing, stored, &edges, chosen));
+        };
+        self.leave_exactly::<M>(firing, edge, &stored, Key::Leave).await?;
+        self.append::<M>(firing, edge).await?;
+        Ok(true)
+    }
+}
