@@ -25,28 +25,17 @@ pub(crate) enum Value {
 pub(crate) fn parse_arguments(tokens: TokenStream, errors: &mut Errors) -> Vec<Argument> {
     let mut arguments = Vec::new();
     let parser = |input: ParseStream<'_>| {
-        while !input.is_empty() {
-            let parsed = Ident::parse_any(input).map(|name| (parse_value(&name, input), name));
-            match parsed {
-                Ok((Ok(value), name)) => arguments.push(Argument { name, value }),
-                Ok((Err(error), name)) => {
-                    errors.push(error);
-                    arguments.push(Argument { name, value: Value::Broken });
-                    skip_to_comma(input)?;
-                }
+        arguments = parse_list(input, errors, |input, errors| {
+            let name = Ident::parse_any(input)?;
+            match parse_value(&name, input) {
+                Ok(value) => Ok(Argument { name, value }),
                 Err(error) => {
                     errors.push(error);
-                    skip_to_comma(input)?;
+                    skip_to_comma(input);
+                    Ok(Argument { name, value: Value::Broken })
                 }
             }
-            if !input.is_empty()
-                && let Err(error) = input.parse::<Token![,]>()
-            {
-                errors.push(error);
-                skip_to_comma(input)?;
-                input.parse::<Option<Token![,]>>()?;
-            }
-        }
+        });
         Ok(())
     };
     if let Err(error) = parser.parse2(tokens) {
@@ -55,24 +44,54 @@ pub(crate) fn parse_arguments(tokens: TokenStream, errors: &mut Errors) -> Vec<A
     arguments
 }
 
+/// Reads a list with commas to its end; an item that cannot be read does not hide the next.
+pub(crate) fn parse_list<T>(
+    input: ParseStream<'_>,
+    errors: &mut Errors,
+    mut item: impl FnMut(ParseStream<'_>, &mut Errors) -> syn::Result<T>,
+) -> Vec<T> {
+    let mut items = Vec::new();
+    while !input.is_empty() {
+        let read = item(input, errors).and_then(|item| {
+            items.push(item);
+            if input.is_empty() { Ok(None) } else { input.parse::<Token![,]>().map(Some) }
+        });
+        if let Err(error) = read {
+            errors.push(error);
+            skip_to_comma(input);
+            errors.ok(input.parse::<Option<Token![,]>>());
+        }
+    }
+    items
+}
+
 fn parse_value(name: &Ident, input: ParseStream<'_>) -> syn::Result<Value> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(Value::Flag);
     }
+    parse_equals(name, input)?;
+    // The name of an event may be a keyword.
+    if name == "event" && input.peek(Ident::peek_any) {
+        let event = Ident::parse_any(input)?;
+        return Ok(Value::Expr(Expr::Path(syn::ExprPath { attrs: Vec::new(), qself: None, path: event.into() })));
+    }
+    input.parse().map(Value::Expr)
+}
+
+/// The `=` after the name of an argument, and that something stands behind it.
+pub(crate) fn parse_equals(name: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let equals: Token![=] = input.parse().map_err(|error| {
         syn::Error::new(error.span(), format!("argument `{name}` needs a value; write `{name} = …`"))
     })?;
     if input.is_empty() || input.peek(Token![,]) {
         return Err(syn::Error::new_spanned(equals, format!("argument `{name}` has no value; write one after `=`")));
     }
-    input.parse().map(Value::Expr)
+    Ok(())
 }
 
-fn skip_to_comma(input: ParseStream<'_>) -> syn::Result<()> {
-    while !input.is_empty() && !input.peek(Token![,]) {
-        input.parse::<proc_macro2::TokenTree>()?;
-    }
-    Ok(())
+/// Passes over what could not be read.
+pub(crate) fn skip_to_comma(input: ParseStream<'_>) {
+    while !input.is_empty() && !input.peek(Token![,]) && input.parse::<proc_macro2::TokenTree>().is_ok() {}
 }
 
 /// Says what is accepted in place of an unknown word.
@@ -86,7 +105,7 @@ pub(crate) fn unknown(what: &str, found: &str, accepted: &[&str]) -> String {
 }
 
 /// Two slips of the finger at most, fewer in a short word (Levenshtein's distance).
-fn is_near(found: &str, word: &str) -> bool {
+pub(crate) fn is_near(found: &str, word: &str) -> bool {
     let word: Vec<char> = word.chars().collect();
     let mut row: Vec<usize> = (0..=word.len()).collect();
     for (i, typed) in found.chars().enumerate() {

@@ -8,12 +8,21 @@ const UNITS: [(&str, u64); 6] =
 
 /// Milliseconds of a duration, from 1 to 1,000 years; or what is wrong with it.
 pub(crate) fn parse_duration(text: &str) -> Result<u64, String> {
+    parse(text, "write `ttl = \"forever\"`")
+}
+
+/// The same for what must end.
+pub(crate) fn parse_finite(text: &str) -> Result<u64, String> {
+    parse(text, "write a shorter one")
+}
+
+fn parse(text: &str, instead_of_too_long: &str) -> Result<u64, String> {
     let wrong = || {
         format!(
             "invalid duration `\"{text}\"`; write a number and a unit, such as `\"500ms\"`, `\"30s\"`, `\"5m\"`, `\"72h\"` or `\"7d\"`"
         )
     };
-    let too_long = || format!("duration `\"{text}\"` is longer than 1,000 years; write `ttl = \"forever\"`");
+    let too_long = || format!("duration `\"{text}\"` is longer than 1,000 years; {instead_of_too_long}");
     let mut rest = text;
     let mut total: u64 = 0;
     while !rest.is_empty() {

@@ -1,4 +1,4 @@
-//! All mistakes of one function, shown in one compile.
+//! All mistakes of one item, shown in one compile.
 
 use std::fmt::Display;
 
@@ -21,6 +21,11 @@ impl Errors {
     /// Takes the value, or remembers the mistake.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
+    }
+
+    /// How many mistakes there are so far.
+    pub(crate) fn count(&self) -> usize {
+        self.0.len()
     }
 
     pub(crate) fn is_empty(&self) -> bool {

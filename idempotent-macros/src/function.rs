@@ -1,5 +1,7 @@
 //! A function with markers on its parameters, and a body that is never looked into.
 
+use std::collections::HashSet;
+
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
@@ -7,6 +9,7 @@ use syn::parse::{Parse, ParseStream};
 use syn::{Attribute, FnArg, Meta, Pat, PatType, Safety, Signature, Type, Visibility};
 
 use crate::errors::Errors;
+use crate::pattern::words;
 
 /// A function as written; the signature has no markers any more.
 pub(crate) struct Function {
@@ -17,6 +20,8 @@ pub(crate) struct Function {
     pub(crate) body: TokenStream,
     /// The marker of each parameter, in order.
     pub(crate) markers: Vec<Option<Marker>>,
+    /// The marker of each parameter that only a transition understands, in order.
+    pub(crate) transition: Vec<Option<Marker>>,
 }
 
 /// A marker on a parameter, with its attribute for errors.
@@ -29,7 +34,25 @@ pub(crate) struct Marker {
 pub(crate) enum MarkerKind {
     Tx,
     Steps,
+    Id,
+    Version,
+    Actor,
+    Reason,
+    Metadata,
+    Key,
 }
+
+/// The markers of every attribute.
+const MARKERS: [(&str, MarkerKind); 2] = [("tx", MarkerKind::Tx), ("steps", MarkerKind::Steps)];
+/// Those of a transition besides.
+const OF_TRANSITIONS: [(&str, MarkerKind); 6] = [
+    ("id", MarkerKind::Id),
+    ("version", MarkerKind::Version),
+    ("actor", MarkerKind::Actor),
+    ("reason", MarkerKind::Reason),
+    ("metadata", MarkerKind::Metadata),
+    ("key", MarkerKind::Key),
+];
 
 impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -40,25 +63,22 @@ impl Parse for Function {
             TokenTree::Group(group) => TokenTree::Group(group).into(),
             other => return Err(syn::Error::new_spanned(other, "expected the body of a function")),
         };
-        let markers = signature.inputs.iter_mut().map(take_marker).collect();
-        Ok(Self { attributes, visibility, signature, body, markers })
+        let markers = signature.inputs.iter_mut().map(|parameter| take_marker(parameter, &MARKERS)).collect();
+        let transition = signature.inputs.iter_mut().map(|parameter| take_marker(parameter, &OF_TRANSITIONS)).collect();
+        Ok(Self { attributes, visibility, signature, body, markers, transition })
     }
 }
 
-/// Takes a marker off a parameter.
-fn take_marker(parameter: &mut FnArg) -> Option<Marker> {
+/// Takes one of these markers off a parameter.
+fn take_marker(parameter: &mut FnArg, markers: &[(&str, MarkerKind)]) -> Option<Marker> {
     let FnArg::Typed(parameter) = parameter else { return None };
-    let at = parameter.attrs.iter().position(|attribute| marker_kind(attribute).is_some())?;
-    let attribute = parameter.attrs.remove(at);
-    marker_kind(&attribute).map(|kind| Marker { kind, attribute })
-}
-
-fn marker_kind(attribute: &Attribute) -> Option<MarkerKind> {
-    match &attribute.meta {
-        Meta::Path(path) if path.is_ident("tx") => Some(MarkerKind::Tx),
-        Meta::Path(path) if path.is_ident("steps") => Some(MarkerKind::Steps),
+    let kind_of = |attribute: &Attribute| match &attribute.meta {
+        Meta::Path(path) => markers.iter().find(|(name, _)| path.is_ident(name)).map(|(_, kind)| *kind),
         _ => None,
-    }
+    };
+    let at = parameter.attrs.iter().position(|attribute| kind_of(attribute).is_some())?;
+    let attribute = parameter.attrs.remove(at);
+    kind_of(&attribute).map(|kind| Marker { kind, attribute })
 }
 
 impl Function {
@@ -104,6 +124,35 @@ impl Function {
         wrappable
     }
 
+    /// An attribute of this name that stands below ours.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&Attribute> {
+        let named =
+            |attribute: &&Attribute| attribute.path().segments.last().is_some_and(|segment| segment.ident == name);
+        self.attributes.iter().find(named)
+    }
+
+    /// Whether `Self` is named, so that the function must stay where that means something.
+    pub(crate) fn names_self(&self) -> bool {
+        let mut found = HashSet::new();
+        words(self.signature.to_token_stream(), &mut found);
+        words(self.body.clone(), &mut found);
+        found.contains("Self")
+    }
+
+    /// The signature of the function inside its wrapper: with the markers that an attribute below ours understands.
+    pub(crate) fn inner_signature(&self) -> Signature {
+        let mut signature = self.signature.clone();
+        if self.attribute("state_transition").is_none() {
+            return signature;
+        }
+        for (n, parameter) in signature.inputs.iter_mut().enumerate() {
+            let FnArg::Typed(parameter) = parameter else { continue };
+            let markers = [&self.markers[n], &self.transition[n]].into_iter().flatten();
+            parameter.attrs.extend(markers.map(|marker| marker.attribute.clone()));
+        }
+        signature
+    }
+
     /// The parameters without receiver, each with its marker.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&PatType, Option<&Marker>)> {
         self.signature.inputs.iter().zip(&self.markers).filter_map(|(parameter, marker)| match parameter {
@@ -132,8 +181,12 @@ impl Function {
     }
 
     /// The one parameter with a marker.
-    fn check_once(&self, kind: MarkerKind, name: &str, errors: &mut Errors) -> Option<(&PatType, &Marker)> {
-        let mut marked = self.parameters().filter_map(|(parameter, marker)| Some((parameter, marker?)));
+    pub(crate) fn check_once(&self, kind: MarkerKind, name: &str, errors: &mut Errors) -> Option<(&PatType, &Marker)> {
+        let all = self.signature.inputs.iter().zip(self.markers.iter().zip(&self.transition));
+        let mut marked = all.filter_map(|(parameter, (marker, transition))| match parameter {
+            FnArg::Typed(parameter) => Some((parameter, marker.as_ref().or(transition.as_ref())?)),
+            FnArg::Receiver(_) => None,
+        });
         let first = marked.find(|(_, marker)| marker.kind == kind)?;
         for (_, marker) in marked.filter(|(_, marker)| marker.kind == kind) {
             errors.at(
@@ -146,7 +199,8 @@ impl Function {
 
     /// What the user wrote, without markers: so that a mistake in an attribute causes no other error.
     pub(crate) fn without_attribute(&self) -> TokenStream {
-        let Self { attributes, visibility, signature, body, markers: _ } = self;
+        let Self { attributes, visibility, body, .. } = self;
+        let signature = self.inner_signature();
         quote!(#(#attributes)* #[allow(unused_variables)] #visibility #signature #body)
     }
 }
@@ -167,7 +221,7 @@ fn check_mutable(parameter: &PatType, marker: &str, what: &str, example: &str, e
 }
 
 /// How a parameter is called in a message.
-fn parameter_name(pattern: &Pat) -> String {
+pub(crate) fn parameter_name(pattern: &Pat) -> String {
     match pattern {
         Pat::Ident(ident) => ident.ident.to_string(),
         other => other.to_token_stream().to_string(),

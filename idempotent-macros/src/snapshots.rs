@@ -3,6 +3,7 @@
 use expect_test::expect_file;
 
 use crate::idempotent::attribute;
+use crate::state_machine::derive;
 
 /// Expands what stands in `src/snapshots/NAME.in.rs` and compares with `NAME.out.rs`.
 macro_rules! snapshots {
@@ -26,6 +27,23 @@ snapshots! {
     stepped_handler: "key = header, ttl = \"72h\", scope = user.id, lease = app.lease, on_crash = hold, max_attempts = 3";
     stepped_job: "name = \"jobs.run\", key = job.id, ttl = \"7d\", arguments = job";
     associated_function: "key = header, ttl = \"1h\", name = \"Api::create\", store = |status| status.is_success()";
+}
+
+/// The same of an enum that derives a state machine.
+macro_rules! machine_snapshots {
+    ($($name:ident)*) => {$(
+        #[test]
+        fn $name() {
+            let item = include_str!(concat!("snapshots/", stringify!($name), ".in.rs"));
+            let file = syn::parse2(derive(item.parse().unwrap())).expect("an expansion is a list of items");
+            expect_file![concat!("snapshots/", stringify!($name), ".out.rs")].assert_eq(&prettyplease::unparse(&file));
+        }
+    )*};
+}
+
+machine_snapshots! {
+    machine_orders
+    machine_guards
 }
 
 #[test]

@@ -24,6 +24,44 @@ fn has(function: &Function, kind: MarkerKind) -> bool {
     function.markers.iter().flatten().any(|marker| marker.kind == kind)
 }
 
+/// Markers of a transition need one.
+pub(super) fn check_composed(function: &Function, errors: &mut Errors) {
+    if let Some(attribute) = function.attribute("state_transition") {
+        if !has(function, MarkerKind::Tx) {
+            errors.at(
+                attribute,
+                format_args!(
+                    "function `{}` needs a `#[tx]` parameter, because a transition is made in a transaction; add `#[tx] conn: &mut Db`",
+                    function.name()
+                ),
+            );
+        }
+        if via_of(attribute) {
+            errors.at(
+                attribute,
+                "`via` cannot stand under `#[idempotent]`, because it commits before the transaction around it; call the transition from a function with `#[steps]`",
+            );
+        }
+        return;
+    }
+    for marker in function.transition.iter().flatten() {
+        let name = quote::ToTokens::to_token_stream(marker.attribute.path());
+        errors.at(
+            &marker.attribute,
+            format_args!(
+                "`#[{name}]` belongs to `#[state_transition]`; write that below `#[idempotent]`, or remove this"
+            ),
+        );
+    }
+}
+
+/// Whether a transition goes through a state in between.
+fn via_of(attribute: &syn::Attribute) -> bool {
+    let mut found = std::collections::HashSet::new();
+    words(quote::ToTokens::to_token_stream(&attribute.meta), &mut found);
+    found.contains("via")
+}
+
 /// What means nothing where the database ends the claim with the transaction.
 pub(super) fn check_leased_only(args: &Args, function: &Function, errors: &mut Errors) {
     if !has(function, MarkerKind::Tx) {
@@ -301,13 +339,6 @@ pub(super) fn check_needs_name(
             format_args!("associated function `{name}` needs a `name`, because its module does not tell it from others; write `name = \"Type::{name}\"`"),
         );
     }
-}
-
-pub(super) fn names_self(function: &Function) -> bool {
-    let mut found = std::collections::HashSet::new();
-    words(quote::ToTokens::to_token_stream(&function.signature), &mut found);
-    words(function.body.clone(), &mut found);
-    found.contains("Self")
 }
 
 pub(super) fn check_result(function: &Function, errors: &mut Errors) -> Option<Type> {

@@ -1,13 +1,14 @@
 //! The tokens. What reaches here was checked: nothing can fail any more.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, GenericParam, Pat, PatIdent, ReturnType, Signature, Type};
+use syn::{Pat, ReturnType, Signature, Type};
 
 use super::policy::{Fingerprint, Keep, Key, Kind, Lifetime, Mode, Policy};
 use crate::function::{Function, MarkerKind};
-use crate::pattern::{bound_names, by_reference};
+use crate::nested::{Nested, expand_connection_check, named_parameters, outer_attributes, word};
+use crate::pattern::by_reference;
 
 pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
     match &policy.kind {
@@ -29,7 +30,7 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
     let private = quote!(#root::__private);
     let Function { visibility, signature, .. } = function;
     let outer_attributes = outer_attributes(function);
-    let nested = Nested::of(policy, function);
+    let nested = Nested::of(function, &policy.used, policy.names_self);
     let (inner, sibling, callee) = (&nested.inside, &nested.beside, &nested.callee);
     let declaration = handler_signature(&private, function);
     let static_policy = expand_policy(policy, function, &private);
@@ -135,7 +136,7 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
     let private = quote!(#root::__private);
     let Function { visibility, signature, .. } = function;
     let outer_attributes = outer_attributes(function);
-    let nested = Nested::of(policy, function);
+    let nested = Nested::of(function, &policy.used, policy.names_self);
     let (inner, sibling, callee) = (&nested.inside, &nested.beside, &nested.callee);
     let static_policy = expand_policy(policy, function, &private);
     let terms = expand_terms(policy, &private);
@@ -154,7 +155,7 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
     let passed = names.iter().zip(&markers).map(|(name, marker)| match marker {
         Some(MarkerKind::Tx) => quote!(&mut *#name),
         Some(MarkerKind::Steps) => quote!(&mut #steps),
-        None => quote!(#name),
+        _ => quote!(#name),
     });
     let (codec, span, policy_name, done) = (word("__codec"), word("__span"), word("__POLICY"), word("__result"));
     let codec_of = quote_spanned!(result.span()=> #private::plain::codec::<#result>());
@@ -212,101 +213,6 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
 
 fn markers_of(function: &Function) -> Vec<Option<MarkerKind>> {
     function.parameters().map(|(_, marker)| marker.map(|marker| marker.kind)).collect()
-}
-
-/// The signature with a name for every parameter: its own where it has one.
-fn named_parameters(signature: &Signature) -> (Signature, Vec<Ident>) {
-    let mut declaration = signature.clone();
-    let mut names = Vec::new();
-    for (n, parameter) in declaration.inputs.iter_mut().enumerate() {
-        let FnArg::Typed(parameter) = parameter else { continue };
-        let name = match &*parameter.pat {
-            Pat::Ident(pattern) if is_name(pattern) => pattern.ident.clone(),
-            _ => word(&format!("__{n}")),
-        };
-        *parameter.pat = syn::parse_quote!(#name);
-        names.push(name);
-    }
-    (declaration, names)
-}
-
-/// A name to be used: one with an underscore before it says that it is not.
-fn is_name(pattern: &PatIdent) -> bool {
-    pattern.subpat.is_none() && !pattern.ident.to_string().starts_with('_')
-}
-
-/// The user's function, where it can be called from the wrapper.
-struct Nested {
-    inside: TokenStream,
-    beside: TokenStream,
-    callee: TokenStream,
-}
-
-impl Nested {
-    /// Inside the wrapper; beside it if it names `Self`, which means nothing to a nested function.
-    fn of(policy: &Policy, function: &Function) -> Self {
-        let mut signature = function.signature.clone();
-        for parameter in &mut signature.inputs {
-            allow_unused(parameter, &policy.used);
-        }
-        let generics = turbofish(&signature);
-        // Async is asked for by the attribute, whether the body waits for something or not.
-        let unused_async: Attribute = syn::parse_quote!(#[allow(clippy::unused_async)]);
-        let mut attributes = inner_attributes(function);
-        attributes.push(&unused_async);
-        let body = &function.body;
-        if policy.names_self {
-            let name = format_ident!("__idempotent_{}", function.name(), span = signature.ident.span());
-            signature.ident = name.clone();
-            let beside = quote!(#[doc(hidden)] #(#attributes)* #signature #body);
-            return Self { inside: TokenStream::new(), beside, callee: quote!(Self::#name #generics) };
-        }
-        let name = &signature.ident;
-        let callee = quote!(#name #generics);
-        Self { inside: quote!(#(#attributes)* #signature #body), beside: TokenStream::new(), callee }
-    }
-}
-
-/// A parameter that is used in the attribute needs no other use.
-fn allow_unused(parameter: &mut FnArg, used: &std::collections::HashSet<String>) {
-    if let FnArg::Typed(parameter) = parameter
-        && bound_names(&parameter.pat).iter().any(|name| used.contains(&name.to_string()))
-    {
-        parameter.attrs.push(syn::parse_quote!(#[allow(unused_variables)]));
-    }
-}
-
-/// `::<T, N>` of a generic function; nothing for one without types, whose lifetimes are inferred.
-fn turbofish(signature: &Signature) -> Option<TokenStream> {
-    let names: Vec<_> = signature
-        .generics
-        .params
-        .iter()
-        .filter_map(|parameter| match parameter {
-            GenericParam::Type(ty) => Some(&ty.ident),
-            GenericParam::Const(constant) => Some(&constant.ident),
-            GenericParam::Lifetime(_) => None,
-        })
-        .collect();
-    (!names.is_empty()).then(|| quote!(::<#(#names),*>))
-}
-
-/// Documentation, conditions and lint levels belong to the function that others see.
-fn outer_attributes(function: &Function) -> Vec<&Attribute> {
-    const OUTER: [&str; 8] = ["doc", "cfg", "cfg_attr", "deprecated", "must_use", "allow", "warn", "deny"];
-    function.attributes.iter().filter(|attribute| OUTER.iter().any(|name| attribute.path().is_ident(name))).collect()
-}
-
-/// Everything else belongs to the body, and lint levels to both.
-fn inner_attributes(function: &Function) -> Vec<&Attribute> {
-    const ONLY_OUTER: [&str; 5] = ["doc", "cfg", "cfg_attr", "deprecated", "must_use"];
-    let inner = |attribute: &&Attribute| !ONLY_OUTER.iter().any(|name| attribute.path().is_ident(name));
-    function.attributes.iter().filter(inner).collect()
-}
-
-/// Asks on the user's own type that it be a connection.
-fn expand_connection_check(private: &TokenStream, connection: &Type) -> TokenStream {
-    quote_spanned!(connection.span()=> let _ = #private::connection::<#connection>();)
 }
 
 /// `static __POLICY: Policy = …;`
@@ -390,9 +296,4 @@ fn expand_terms(policy: &Policy, private: &TokenStream) -> TokenStream {
         }
     }
     terms
-}
-
-/// A name of ours, which no name of the user's can meet.
-fn word(name: &str) -> Ident {
-    Ident::new(name, Span::mixed_site())
 }

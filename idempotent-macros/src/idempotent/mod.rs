@@ -1,6 +1,6 @@
 //! `#[idempotent(…)]`: parse → check → expand.
 
-mod args;
+pub(crate) mod args;
 mod checks;
 mod expand;
 mod policy;

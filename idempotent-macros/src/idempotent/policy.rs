@@ -89,10 +89,11 @@ impl Policy {
         let fingerprint = checks::check_fingerprint(args, http, errors);
         let keep = checks::check_store(args, http, errors);
         let name = checks::check_name(args, errors);
-        let names_self = checks::names_self(function);
+        let names_self = function.names_self();
         checks::check_scope(args, errors);
         checks::check_root(args, errors);
         checks::check_needs_name(args, function, ttl.as_ref(), names_self, errors);
+        checks::check_composed(function, errors);
         checks::check_leased_only(args, function, errors);
         checks::check_steps_key(key.as_ref(), args, function, errors);
         checks::check_arguments(key.as_ref(), args, errors);

@@ -1,6 +1,6 @@
 #[doc(hidden)]
 #[allow(clippy::unused_async)]
-async fn __idempotent_create(
+async fn __inner_create(
     user: User,
     Json(new): Json<New>,
 ) -> Result<Json<Order>, ApiError> {
@@ -29,7 +29,7 @@ async fn create(
             |__args| ::idempotent_runtime::__private::boxed(async move {
                 let (__0, __1) = __args;
                 ::idempotent_runtime::__private::IntoResponse::into_response(
-                    Self::__idempotent_create(__0, __1).await,
+                    Self::__inner_create(__0, __1).await,
                 )
             }),
         )
