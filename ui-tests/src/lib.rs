@@ -4,8 +4,39 @@ pub use axum::Json;
 pub use axum::extract::{Path, State};
 pub use axum::http::StatusCode;
 pub use axum::response::{IntoResponse, Response};
-pub use idempotent_runtime::{Error, Idempotency, idempotent};
+pub use idempotent_runtime::doc::OrderStatus;
+pub use idempotent_runtime::{
+    Error, Idempotency, StateMachine, Transition, TransitionError, idempotent, state_transition,
+};
 use serde::{Deserialize, Serialize};
+
+/// The tables of the state machines.
+#[allow(missing_docs, reason = "each column says what it is")]
+pub mod schema {
+    diesel::table! {
+        orders (id) {
+            id -> BigInt,
+            status -> Text,
+            version -> BigInt,
+            entered_at -> BigInt,
+            charge_key -> Nullable<Text>,
+        }
+    }
+
+    diesel::table! {
+        order_history (id) {
+            id -> BigInt,
+            order_id -> BigInt,
+            event -> Text,
+            source -> Nullable<Text>,
+            target -> Text,
+            actor -> Nullable<Text>,
+            reason -> Nullable<Text>,
+            metadata -> Nullable<Text>,
+            at -> BigInt,
+        }
+    }
+}
 
 /// The connection of the cases.
 pub type Db = diesel_async::sync_connection_wrapper::SyncConnectionWrapper<diesel::SqliteConnection>;
@@ -45,5 +76,20 @@ impl<S: Sync> axum::extract::FromRequestParts<S> for User {
 
     async fn from_request_parts(_: &mut axum::http::request::Parts, _: &S) -> Result<Self, StatusCode> {
         Ok(Self { id: 1 })
+    }
+}
+
+/// Why an order did not move.
+#[derive(Debug)]
+pub enum OrderError {
+    /// The machine does not permit it.
+    Transition(TransitionError),
+    /// The card was declined.
+    Declined,
+}
+
+impl From<TransitionError> for OrderError {
+    fn from(error: TransitionError) -> Self {
+        Self::Transition(error)
     }
 }

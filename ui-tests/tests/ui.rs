@@ -1,7 +1,10 @@
 //! `fail`: one mistake a file, named for it; the `.stderr` beside it is what its author reads.
 //! `pass`: what must compile without a word. `TRYBUILD=overwrite cargo test -p ui-tests` rewrites the messages.
 
-/// Once more here, where clippy reads it.
+// Once more here, where clippy reads them.
+#[path = "pass/machine_pedantic.rs"]
+#[allow(dead_code, missing_docs, reason = "it is a program of its own")]
+mod machine_pedantic;
 #[path = "pass/pedantic.rs"]
 #[allow(dead_code, missing_docs, reason = "it is a program of its own")]
 mod pedantic;

@@ -1,0 +1,16 @@
+use ui_tests::StateMachine;
+
+#[derive(StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
+#[state_machine(
+    table = ui_tests::schema::orders, column = status, id = id,
+    entered = entered_at, initial = Created,
+    expires(after = "999999d", to = Cancelled),
+    transitions(pay: Created => Paid, Created => Cancelled),
+)]
+enum OrderStatus {
+    Created,
+    Paid,
+    Cancelled,
+}
+
+fn main() {}

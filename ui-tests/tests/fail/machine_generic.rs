@@ -1,0 +1,10 @@
+use ui_tests::StateMachine;
+
+#[derive(StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
+#[state_machine(table = ui_tests::schema::orders, column = status, id = id, initial = Created, transitions(pay: Created => Paid))]
+enum OrderStatus<T> {
+    Created,
+    Paid(T),
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+use ui_tests::StateMachine;
+
+#[derive(StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
+#[state_machine(
+    table = ui_tests::schema::orders, column = status, id = id,
+    history = ui_tests::schema::orders, initial = Created,
+    transitions(pay: Created => Paid),
+)]
+enum OrderStatus {
+    Created,
+    Paid,
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+use ui_tests::StateMachine;
+
+#[derive(StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
+#[state_machine(
+    table = ui_tests::schema::orders, column = status, id = id,
+    initial = Created,
+)]
+enum OrderStatus {
+    Created,
+    Paid,
+}
+
+fn main() {}

@@ -1,0 +1,7 @@
+use ui_tests::StateMachine;
+
+#[derive(StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
+#[state_machine(table = ui_tests::schema::orders, column = status, id = id)]
+enum OrderStatus {}
+
+fn main() {}

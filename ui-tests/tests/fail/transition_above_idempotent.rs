@@ -1,0 +1,10 @@
+use ui_tests::*;
+
+#[state_transition(machine = OrderStatus, event = pay)]
+#[idempotent(key = order, ttl = "1h")]
+async fn pay(#[tx] conn: &mut Db, #[id] order: i64) -> Result<Transition<()>, OrderError> {
+    let _ = conn;
+    Ok(().into())
+}
+
+fn main() {}
