@@ -9,6 +9,7 @@ use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
 use diesel::result::{DatabaseErrorKind, Error as DatabaseError};
 use diesel_async::pooled_connection::deadpool::PoolError;
+use idempotent_runtime::TransitionError;
 use serde::Serialize;
 
 /// A request that was not carried out.
@@ -26,13 +27,16 @@ pub enum Problem {
     /// There is no such thing, or it is somebody else's.
     #[error("there is no such order")]
     NotFound,
-    /// The state machine has no way from where the order is.
+    /// The state machine has no way from where the order is, or cannot be asked.
+    #[error(transparent)]
+    Transition(TransitionError),
+    /// Where the order is, a rule that is no edge of its machine forbids it.
     #[error("{message}")]
     StateConflict {
         /// The state that the order is in.
-        current: &'static str,
+        current: String,
         /// The events that are possible there.
-        allowed: Vec<&'static str>,
+        allowed: Box<[&'static str]>,
         /// What was asked, and why it is not possible.
         message: String,
     },
@@ -59,6 +63,15 @@ pub enum Problem {
     Database(#[from] DatabaseError),
 }
 
+impl From<TransitionError> for Problem {
+    fn from(error: TransitionError) -> Self {
+        match error {
+            TransitionError::NotFound { .. } => Self::NotFound,
+            other => Self::Transition(other),
+        }
+    }
+}
+
 impl Problem {
     fn status(&self) -> StatusCode {
         match self {
@@ -66,6 +79,7 @@ impl Problem {
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::StateConflict { .. } => StatusCode::CONFLICT,
+            Self::Transition(error) => error.status(),
             Self::CardDeclined => StatusCode::PAYMENT_REQUIRED,
             Self::ProviderUnavailable | Self::OutOfOrder | Self::Pool(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::ProviderRefused => StatusCode::BAD_GATEWAY,
@@ -82,6 +96,7 @@ impl Problem {
             Self::Unauthorized => "unauthorized",
             Self::NotFound => "not_found",
             Self::StateConflict { .. } => "state_conflict",
+            Self::Transition(error) => error.code(),
             Self::CardDeclined => "card_error",
             Self::ProviderUnavailable | Self::ProviderRefused => "provider_error",
             Self::Idempotency(_) => "idempotency_error",
@@ -99,7 +114,10 @@ impl Problem {
 
     fn body(&self) -> Body<'_> {
         let (current, allowed) = match self {
-            Self::StateConflict { current, allowed, .. } => (Some(*current), Some(&**allowed)),
+            Self::StateConflict { current, allowed, .. }
+            | Self::Transition(TransitionError::Conflict { actual: current, allowed, .. }) => {
+                (Some(current.as_str()), Some(&**allowed))
+            }
             _ => (None, None),
         };
         let code = match self {
@@ -124,7 +142,7 @@ struct Said<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    current: Option<&'static str>,
+    current: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     allowed: Option<&'a [&'static str]>,
     message: String,
@@ -153,6 +171,9 @@ impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         // What the caller is not told, the log is.
         match &self {
+            Self::Transition(error) if error.status().is_server_error() => {
+                tracing::error!(%error, "a transition failed");
+            }
             Self::Pool(cause) => tracing::error!(%cause, "no connection to the database"),
             Self::Database(cause) => tracing::error!(%cause, "the database failed"),
             Self::Idempotency(error) => tracing::error!(%error, cause = error.source(), "a run could not go on"),

@@ -1,4 +1,4 @@
-//! What happened to an order.
+//! What happened to an order: what the machine has written down, as we show it.
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
@@ -6,7 +6,6 @@ use examples::db::Db;
 use serde::Serialize;
 
 use crate::schema::order_history;
-use crate::status::Status;
 
 /// One thing that happened. The first row of an order, its birth, comes from no state.
 #[derive(Debug, Serialize, Queryable, Selectable)]
@@ -19,23 +18,6 @@ pub(crate) struct HistoryRow {
     target: String,
     /// By the database's clock, in milliseconds since the epoch.
     at: i64,
-}
-
-/// Appends a row, in the transaction that makes it true.
-pub(crate) async fn append(
-    conn: &mut Db,
-    order: i64,
-    event: &str,
-    source: Option<Status>,
-    target: Status,
-) -> QueryResult<()> {
-    let row = (
-        order_history::order_id.eq(order),
-        order_history::event.eq(event),
-        order_history::source.eq(source.map(Status::name)),
-        order_history::target.eq(target.name()),
-    );
-    diesel::insert_into(order_history::table).values(row).execute(conn).await.map(drop)
 }
 
 /// The history of an order, from its beginning.

@@ -23,7 +23,6 @@ mod provider;
 mod routes;
 mod schema;
 mod status;
-mod transition;
 
 use std::process::ExitCode;
 

@@ -6,11 +6,11 @@ use examples::db::Db;
 use examples::money::{Amount, Currency};
 use examples::problem::Problem;
 use examples::text::Text;
+use idempotent_runtime::{Current, EventOf, StateMachine, TransitionError};
 use serde::{Deserialize, Serialize};
 
-use crate::history;
 use crate::schema::orders;
-use crate::status::Status;
+use crate::status::OrderStatus;
 
 /// An order, as its owner sees it and as runs remember it.
 #[derive(Debug, Serialize, Deserialize, Queryable, Selectable)]
@@ -20,8 +20,8 @@ pub(crate) struct Order {
     pub(crate) item: String,
     pub(crate) amount: i64,
     pub(crate) currency: String,
-    #[diesel(deserialize_as = String)]
-    pub(crate) status: Status,
+    /// Read here, and written by transitions alone.
+    pub(crate) status: Current<OrderStatus>,
     pub(crate) charge: Option<String>,
 }
 
@@ -35,17 +35,17 @@ pub(crate) struct NewOrder {
 
 impl Order {
     /// Writes a new order, and its birth into its history.
-    pub(crate) async fn insert(conn: &mut Db, owner: &str, new: &NewOrder) -> QueryResult<Self> {
+    pub(crate) async fn insert(conn: &mut Db, owner: &str, new: &NewOrder) -> Result<Self, Problem> {
         let row = (
             orders::owner.eq(owner),
             orders::item.eq(new.item.as_str()),
             orders::amount.eq(new.amount.units()),
             orders::currency.eq(new.currency.code()),
-            orders::status.eq(Status::Created.name()),
+            orders::status.eq(OrderStatus::Created),
         );
         let insert = diesel::insert_into(orders::table).values(row).returning(Self::as_returning());
         let order: Self = insert.get_result(conn).await?;
-        history::append(conn, order.id, "create", None, order.status).await?;
+        OrderStatus::Created.born(order.id).actor(owner).execute(conn).await?;
         Ok(order)
     }
 
@@ -63,6 +63,28 @@ impl Order {
         #[cfg(feature = "postgres")]
         let query = query.for_update();
         query.first(conn).await.optional()?.ok_or(Problem::NotFound)
+    }
+
+    /// Moves an order of this owner, unless it is there, or has been there and has moved on.
+    pub(crate) async fn fire(
+        conn: &mut Db,
+        owner: &str,
+        id: i64,
+        event: EventOf<OrderStatus>,
+    ) -> Result<Self, Problem> {
+        Self::find(conn, owner, id).await?;
+        match event.of(id).actor(owner).execute(conn).await {
+            Ok(_) | Err(TransitionError::Conflict { passed: true, .. }) => Self::find(conn, owner, id).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// The answer to a request that the order's state does not permit, by a rule that is no edge of its machine.
+    pub(crate) fn conflict(&self, rule: &str) -> Problem {
+        let allowed = self.status.allowed_from();
+        let possible = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
+        let message = format!("order {} is `{}`; {rule}; possible now: {possible}", self.id, self.status);
+        Problem::StateConflict { current: self.status.to_string(), allowed: allowed.into(), message }
     }
 
     /// The orders of this owner, newest first.

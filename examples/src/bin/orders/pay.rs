@@ -10,7 +10,7 @@ use examples::db::Db;
 use examples::problem::Problem;
 use examples::text::Text;
 use examples::user::User;
-use idempotent_runtime::{Steps, idempotent};
+use idempotent_runtime::{Steps, Transition, idempotent};
 use serde::{Deserialize, Serialize};
 
 use crate::app::App;
@@ -18,8 +18,7 @@ use crate::attempt::{Attempt, Payer};
 use crate::caller_key::CallerKey;
 use crate::order::Order;
 use crate::provider::Charged;
-use crate::status::Status;
-use crate::transition::{self, Event, Transition};
+use crate::status::OrderStatus;
 
 /// The body of a request to pay.
 #[derive(Debug, Deserialize)]
@@ -46,8 +45,8 @@ pub(crate) async fn pay(
 ) -> Result<Json<Order>, Problem> {
     let payer = Payer { caller_key, card: payment.card, downstream_key: steps.downstream_key("charge") };
     let begin = async |conn: &mut Db| match Order::lock(conn, &user.name, id).await? {
-        order if order.status == Status::Paying => go_on(conn, order, &payer, &app).await,
-        order => start(conn, order, &payer).await,
+        order if order.status == OrderStatus::Paying => go_on(conn, order, &payer, &app).await,
+        order => start(conn, order, &payer, &user).await,
     };
     let attempt = match steps.tx("start", begin).await? {
         Start::Charge(attempt) => attempt,
@@ -67,16 +66,20 @@ pub(crate) async fn pay(
 }
 
 /// Begins an attempt, unless there is nothing to pay any more.
-async fn start(conn: &mut Db, order: Order, payer: &Payer) -> Result<Start, Problem> {
-    match transition::fire(conn, order, Event::Pay).await? {
-        Transition::Applied(order) => Ok(Start::Charge(Attempt::begin(conn, order, payer).await?)),
-        Transition::AlreadyApplied(order) => Ok(Start::Paid(order)),
+async fn start(conn: &mut Db, order: Order, payer: &Payer, user: &User) -> Result<Start, Problem> {
+    if order.status.is_paid() {
+        return Ok(Start::Paid(order));
+    }
+    match OrderStatus::pay().of(order.id).actor(&user.name).execute(conn).await? {
+        Transition::Applied(_) => Ok(Start::Charge(Attempt::begin(conn, order, payer).await?)),
+        // It cannot be: the order is locked, and was not `paying`.
+        Transition::AlreadyApplied => Err(order.conflict("its payment is under way with another key")),
     }
 }
 
 /// Goes on with the attempt that is under way, if it is this caller's or old enough.
 async fn go_on(conn: &mut Db, order: Order, payer: &Payer, app: &App) -> Result<Start, Problem> {
-    let busy = transition::conflict(&order, "its payment is under way with another key");
+    let busy = order.conflict("its payment is under way with another key");
     let attempt = Attempt::go_on(conn, order, payer, app.lease).await?;
     attempt.map(Start::Charge).ok_or(busy)
 }
@@ -84,15 +87,16 @@ async fn go_on(conn: &mut Db, order: Order, payer: &Payer, app: &App) -> Result<
 /// Writes down that the provider charged.
 async fn confirm(conn: &mut Db, user: &User, attempt: &Attempt, charge: &str) -> Result<Order, Problem> {
     let order = Order::lock(conn, &user.name, attempt.order).await?;
-    match transition::fire(conn, order, Event::Confirm).await? {
-        Transition::Applied(order) if attempt.end(conn).await? => Ok(Order::set_charge(conn, order.id, charge).await?),
-        // Another attempt is under way. It cannot be: the provider answers alike to whoever goes on with one.
-        Transition::Applied(order) => {
-            tracing::error!(order = order.id, charge, "a charge belongs to no attempt");
-            Err(transition::conflict(&order, "its payment is another one by now"))
-        }
-        Transition::AlreadyApplied(order) => Ok(order),
+    if order.status.is_paid() {
+        return Ok(order);
     }
+    let confirmed = OrderStatus::confirm().of(order.id).actor(&user.name).execute(conn).await?;
+    if confirmed.is_applied() && attempt.end(conn).await? {
+        return Ok(Order::set_charge(conn, order.id, charge).await?);
+    }
+    // Another attempt is under way. It cannot be: the provider answers alike to whoever goes on with one.
+    tracing::error!(order = order.id, charge, "a charge belongs to no attempt");
+    Err(order.conflict("its payment is another one by now"))
 }
 
 /// Writes down that the provider refused: the order can be paid anew.
@@ -100,7 +104,7 @@ async fn decline(conn: &mut Db, user: &User, attempt: &Attempt) -> Result<(), Pr
     let order = Order::lock(conn, &user.name, attempt.order).await?;
     // Whoever went on with this attempt too may have been faster, and another one may have begun since.
     if attempt.end(conn).await? {
-        transition::fire(conn, order, Event::Decline).await?;
+        let _ = OrderStatus::decline().of(order.id).actor(&user.name).execute(conn).await?;
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use examples::problem::Problem;
 use examples::server;
 use examples::text::Text;
 use examples::user::User;
-use idempotent_runtime::idempotent;
+use idempotent_runtime::{Transition, TransitionError, idempotent, state_transition};
 use serde::Deserialize;
 
 use crate::app::App;
@@ -18,8 +18,7 @@ use crate::history::{self, HistoryRow};
 use crate::ledger::{self, Entry};
 use crate::order::{NewOrder, Order};
 use crate::pay::pay;
-use crate::status::Status;
-use crate::transition::{self, Event, Transition};
+use crate::status::OrderStatus;
 
 pub(crate) fn router(app: App) -> Router {
     let reads = Router::new()
@@ -50,35 +49,42 @@ async fn create(user: User, #[tx] conn: &mut Db, Json(new): Json<NewOrder>) -> R
 
 #[idempotent(key = header(optional), ttl = "72h", scope = user.name)]
 async fn cancel(user: User, Path(id): Path<i64>, #[tx] conn: &mut Db) -> Result<Json<Order>, Problem> {
-    let order = Order::lock(conn, &user.name, id).await?;
-    let cancelled = transition::fire(conn, order, Event::Cancel).await?;
-    Ok(Json(cancelled.order()))
+    Order::fire(conn, &user.name, id, OrderStatus::cancel()).await.map(Json)
+}
+
+#[idempotent(key = header(optional), ttl = "72h", scope = user.name)]
+async fn settle(user: User, Path(id): Path<i64>, #[tx] conn: &mut Db) -> Result<Json<Order>, Problem> {
+    Order::find(conn, &user.name, id).await?;
+    match settle_and_book(conn, id, &user.name).await {
+        Ok(_) | Err(Problem::Transition(TransitionError::Conflict { passed: true, .. })) => {}
+        Err(problem) => return Err(problem),
+    }
+    Order::find(conn, &user.name, id).await.map(Json)
 }
 
 /// Settles an order, and books it in the same transaction: settled once, booked once.
-#[idempotent(key = header(optional), ttl = "72h", scope = user.name)]
-async fn settle(user: User, Path(id): Path<i64>, #[tx] conn: &mut Db) -> Result<Json<Order>, Problem> {
-    let order = Order::lock(conn, &user.name, id).await?;
-    let settled = transition::fire(conn, order, Event::Settle).await?;
-    if let Transition::Applied(order) = &settled {
-        ledger::book(conn, &user.name, order).await?;
-    }
-    Ok(Json(settled.order()))
+#[state_transition(machine = OrderStatus, event = settle)]
+async fn settle_and_book(
+    #[tx] conn: &mut Db,
+    #[id] id: i64,
+    #[actor] account: &str,
+) -> Result<Transition<()>, Problem> {
+    let order = Order::find(conn, account, id).await?;
+    ledger::book(conn, account, &order).await?;
+    Ok(().into())
 }
 
 #[idempotent(key = header(optional), ttl = "72h", scope = user.name)]
 async fn notify(user: User, Path(id): Path<i64>, #[tx] conn: &mut Db) -> Result<Json<Order>, Problem> {
-    let order = Order::lock(conn, &user.name, id).await?;
-    let notified = transition::fire(conn, order, Event::Notify).await?;
-    Ok(Json(notified.order()))
+    Order::fire(conn, &user.name, id, OrderStatus::notify()).await.map(Json)
 }
 
 /// Deletes an order. One that is not there is deleted already; another user's is not there.
 #[idempotent(key = header, ttl = "72h", scope = user.name)]
 async fn remove(user: User, Path(id): Path<i64>, #[tx] conn: &mut Db) -> Result<StatusCode, Problem> {
     match Order::lock(conn, &user.name, id).await {
-        Ok(order) if order.status == Status::Paying => {
-            Err(transition::conflict(&order, "it cannot be deleted before its payment has ended"))
+        Ok(order) if order.status == OrderStatus::Paying => {
+            Err(order.conflict("it cannot be deleted before its payment has ended"))
         }
         Ok(order) => {
             order.delete(conn).await?;

@@ -29,6 +29,9 @@ diesel::table! {
         event -> Text,
         source -> Nullable<Text>,
         target -> Text,
+        actor -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        metadata -> Nullable<Text>,
         at -> BigInt,
     }
 }

@@ -1,11 +1,23 @@
-//! Where an order can be.
+//! The machine of an order: where it can be, and which event moves it from where to where.
 
-use serde::{Deserialize, Serialize};
+use idempotent_runtime::StateMachine;
 
 /// The states of an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Status {
+#[derive(StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
+#[state_machine(
+    table = crate::schema::orders, column = status, id = id,
+    history = crate::schema::order_history, history_id = order_id,
+    initial = Created,
+    transitions(
+        pay:     Created => Paying,
+        confirm: Paying => Paid,
+        decline: Paying => Created,
+        cancel:  Created | Paid => Cancelled,
+        settle:  Paid => Settled,
+        notify:  Settled => Notified,
+    )
+)]
+pub(crate) enum OrderStatus {
     Created,
     Paying,
     Paid,
@@ -14,31 +26,9 @@ pub(crate) enum Status {
     Notified,
 }
 
-impl Status {
-    const ALL: [Self; 6] = [Self::Created, Self::Paying, Self::Paid, Self::Cancelled, Self::Settled, Self::Notified];
-
-    /// Its name, as it is stored and shown.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Paying => "paying",
-            Self::Paid => "paid",
-            Self::Cancelled => "cancelled",
-            Self::Settled => "settled",
-            Self::Notified => "notified",
-        }
-    }
-}
-
-/// A stored state that this program does not know.
-#[derive(Debug, thiserror::Error)]
-#[error("an order is in the unknown state `{0}`")]
-pub(crate) struct UnknownStatus(String);
-
-impl TryFrom<String> for Status {
-    type Error = UnknownStatus;
-
-    fn try_from(name: String) -> Result<Self, UnknownStatus> {
-        Self::ALL.into_iter().find(|status| status.name() == name).ok_or(UnknownStatus(name))
+impl OrderStatus {
+    /// Whether the money has come, and is still ours.
+    pub(crate) fn is_paid(self) -> bool {
+        matches!(self, Self::Paid | Self::Settled | Self::Notified)
     }
 }

@@ -1,0 +1,3 @@
+ALTER TABLE order_history DROP COLUMN metadata;
+ALTER TABLE order_history DROP COLUMN reason;
+ALTER TABLE order_history DROP COLUMN actor;
