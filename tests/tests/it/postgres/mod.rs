@@ -4,3 +4,4 @@ pub(crate) use tests::postgres as database;
 mod cases;
 mod connections;
 mod guards;
+mod machines;

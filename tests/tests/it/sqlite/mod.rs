@@ -2,3 +2,4 @@ pub(crate) use tests::sqlite as database;
 
 #[path = "../cases/mod.rs"]
 mod cases;
+mod machines;
