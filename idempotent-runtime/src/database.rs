@@ -40,7 +40,17 @@ impl Database {
         match self {
             Self::Sqlite => "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
             Self::Postgres => "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-            Self::Mysql => "CAST(UNIX_TIMESTAMP(NOW(3)) * 1000 AS SIGNED)",
+            // Not of the local time, of which one hour in a year comes twice.
+            Self::Mysql => "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)",
+        }
+    }
+
+    /// A column of names, to be compared byte by byte: by most of `MySQL`'s collations letters are alike in any case, and
+    /// a space at the end counts for nothing.
+    pub(crate) fn exact(self, column: &str) -> String {
+        match self {
+            Self::Sqlite | Self::Postgres => column.to_owned(),
+            Self::Mysql => format!("CAST(CONVERT({column} USING utf8mb4) AS BINARY)"),
         }
     }
 

@@ -130,5 +130,7 @@ macro_rules! pools {
 
 #[cfg(feature = "postgres")]
 pools!(diesel_async::AsyncPgConnection);
+#[cfg(feature = "mysql")]
+pools!(diesel_async::AsyncMysqlConnection);
 #[cfg(feature = "sqlite")]
 pools!(diesel_async::sync_connection_wrapper::SyncConnectionWrapper<diesel::SqliteConnection>);

@@ -1,5 +1,6 @@
 //! What the tests share: throw-away databases, and a service whose handlers do as each test says.
 
+pub mod mysql;
 pub mod postgres;
 pub mod proxy;
 pub mod sqlite;

@@ -22,6 +22,12 @@ pub const CLAIMING: &str = "pg_try_advisory_xact_lock";
 /// The byte `7`.
 pub const SEVEN: &str = "'\\x37'::bytea";
 
+/// A statement of a test in the words of this database.
+#[must_use]
+pub fn spelled(sql: &str) -> String {
+    sql.to_owned()
+}
+
 /// A database that goes with its test.
 #[derive(Debug)]
 pub struct Database {
@@ -150,3 +156,12 @@ async fn execute(url: &str, sql: &str) {
     let mut conn = AsyncPgConnection::establish(url).await.expect("the server of TEST_POSTGRES_URL answers");
     conn.batch_execute(sql).await.expect("the user of TEST_POSTGRES_URL may create databases");
 }
+
+/// Inserts a row; gives its id.
+#[macro_export]
+macro_rules! inserted_on_postgres {
+    ($conn:expr, $table:expr, $values:expr, $id:expr) => {
+        diesel_async::RunQueryDsl::get_result::<i64>(diesel::insert_into($table).values($values).returning($id), $conn)
+    };
+}
+pub use inserted_on_postgres as inserted;

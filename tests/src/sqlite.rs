@@ -24,6 +24,12 @@ pub const CLAIMING: &str = "BEGIN IMMEDIATE";
 /// The byte `7`.
 pub const SEVEN: &str = "X'37'";
 
+/// A statement of a test in the words of this database.
+#[must_use]
+pub fn spelled(sql: &str) -> String {
+    sql.to_owned()
+}
+
 /// A database that goes with its test.
 #[derive(Debug)]
 pub struct Database {
@@ -121,3 +127,12 @@ impl Drop for Database {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
 }
+
+/// Inserts a row; gives its id.
+#[macro_export]
+macro_rules! inserted_on_sqlite {
+    ($conn:expr, $table:expr, $values:expr, $id:expr) => {
+        diesel_async::RunQueryDsl::get_result::<i64>(diesel::insert_into($table).values($values).returning($id), $conn)
+    };
+}
+pub use inserted_on_sqlite as inserted;

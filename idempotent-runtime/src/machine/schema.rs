@@ -8,14 +8,10 @@ use crate::database::Database;
 /// `status IN ('created', 'paid', …)`: what a CHECK constraint asks of the column. Older names are permitted too, as
 /// long as the machine reads them.
 pub(crate) fn check<M: StateMachine>(database: Database) -> String {
-    let column = database.quote(M::COLUMNS.state);
+    let column = database.exact(&database.quote(M::COLUMNS.state));
     let names = (0..M::GRAPH.states.len()).flat_map(|state| M::GRAPH.stored_names(state));
     let names: Vec<_> = names.map(|name| database.literal(name)).collect();
-    // An operator of text is exact on each database; MySQL's collation is not, and is told to be.
-    match database {
-        Database::Sqlite | Database::Postgres => format!("{column} IN ({})", names.join(", ")),
-        Database::Mysql => format!("CAST({column} AS BINARY) IN ({})", names.join(", ")),
-    }
+    format!("{column} IN ({})", names.join(", "))
 }
 
 /// The type of a column of names.
@@ -37,8 +33,10 @@ pub(crate) fn migration<M: StateMachine>(database: Database) -> String {
         _ => String::new(),
     };
     let constraint = quote(&format!("{}_{}_check", tables.table.name, columns.state));
+    // MariaDB's columns have no constraints with names.
+    let between = if database == Database::Mysql { ", ADD" } else { "" };
     let mut sql = format!(
-        "ALTER TABLE {table} ADD COLUMN {} {text} NOT NULL{default} CONSTRAINT {constraint} CHECK ({});\n",
+        "ALTER TABLE {table} ADD COLUMN {} {text} NOT NULL{default}{between} CONSTRAINT {constraint} CHECK ({});\n",
         quote(columns.state),
         check::<M>(database)
     );
@@ -46,8 +44,7 @@ pub(crate) fn migration<M: StateMachine>(database: Database) -> String {
         let _ = writeln!(sql, "ALTER TABLE {table} ADD COLUMN {} BIGINT NOT NULL DEFAULT 0;", quote(version));
     }
     if let Some(entered) = columns.entered {
-        // Rows that are there already have entered their state at the beginning of time: set it before things expire.
-        let _ = writeln!(sql, "ALTER TABLE {table} ADD COLUMN {} BIGINT NOT NULL DEFAULT 0;", quote(entered));
+        sql.push_str(&entered_column::<M>(database, &table, &quote(entered)));
     }
     if let Some(key) = columns.key {
         let _ = writeln!(sql, "ALTER TABLE {table} ADD COLUMN {} {text};", quote(key));
@@ -56,6 +53,26 @@ pub(crate) fn migration<M: StateMachine>(database: Database) -> String {
         sql.push_str(&history_table::<M>(database, history));
     }
     sql
+}
+
+/// The time of entry: for rows that are there already it begins now, and so it does for new ones.
+fn entered_column<M: StateMachine>(database: Database, table: &str, entered: &str) -> String {
+    let now = database.now();
+    match database {
+        Database::Postgres | Database::Mysql => {
+            format!("ALTER TABLE {table} ADD COLUMN {entered} BIGINT NOT NULL DEFAULT ({now});\n")
+        }
+        // A default that is added later must be a constant there.
+        Database::Sqlite => {
+            let trigger = database.quote(&format!("{}_{}_entered", M::tables().table.name, M::COLUMNS.state));
+            let id = database.quote(M::COLUMNS.id);
+            format!(
+                "ALTER TABLE {table} ADD COLUMN {entered} BIGINT NOT NULL DEFAULT 0;\nUPDATE {table} SET {entered} = {now};\n\
+                 CREATE TRIGGER {trigger} AFTER INSERT ON {table} WHEN NEW.{entered} = 0 BEGIN\n    \
+                 UPDATE {table} SET {entered} = {now} WHERE {id} = NEW.{id};\nEND;\n"
+            )
+        }
+    }
 }
 
 fn history_table<M: StateMachine>(database: Database, history: &TableName) -> String {
@@ -89,8 +106,10 @@ pub(crate) fn trigger<M: StateMachine>(database: Database) -> String {
     for edge in graph.edges {
         for from in graph.stored_names(edge.from) {
             let pair = format!(
-                "(OLD.{column} = {} AND NEW.{column} = {})",
+                "({} = {} AND {} = {})",
+                database.exact(&format!("OLD.{column}")),
                 database.literal(from),
+                database.exact(&format!("NEW.{column}")),
                 database.literal(graph.states[edge.to].name)
             );
             if !pairs.contains(&pair) {
@@ -103,6 +122,7 @@ pub(crate) fn trigger<M: StateMachine>(database: Database) -> String {
     }
     let edges = pairs.join("\n        OR ");
     let subject = graph.name;
+    let [old, new] = ["OLD", "NEW"].map(|row| database.exact(&format!("{row}.{column}")));
     match database {
         Database::Sqlite => format!(
             "CREATE TRIGGER {name} BEFORE UPDATE OF {column} ON {table}\nWHEN OLD.{column} IS NOT NEW.{column} AND NOT (\n        \
@@ -119,7 +139,7 @@ pub(crate) fn trigger<M: StateMachine>(database: Database) -> String {
             )
         }
         Database::Mysql => format!(
-            "CREATE TRIGGER {name} BEFORE UPDATE ON {table} FOR EACH ROW\nBEGIN\n    IF NOT (OLD.{column} <=> NEW.{column}) AND NOT (\n        \
+            "CREATE TRIGGER {name} BEFORE UPDATE ON {table} FOR EACH ROW\nBEGIN\n    IF NOT ({old} <=> {new}) AND NOT (\n        \
              {edges}\n    ) THEN\n        SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = '{subject} has no such transition';\n    END IF;\nEND;\n"
         ),
     }

@@ -143,12 +143,12 @@ impl Sql {
         }
         let these = list(ids.iter().cloned(), &mut binds);
         let states = list(from.iter().map(|name| text(name)), &mut binds);
-        let _ = write!(sql, " WHERE {id} IN ({these}) AND {state} IN ({states})");
+        let _ = write!(sql, " WHERE {id} IN ({these}) AND {} IN ({states})", self.database.exact(state));
         if let (Some(column), Some(version)) = (&self.version, version) {
             let _ = write!(sql, " AND {column} = {}", bind(Bind::Int(*version), &mut binds));
         }
         if let (Some(column), Key::Ask(key)) = (&self.key, key) {
-            let _ = write!(sql, " AND {column} = {}", bind(text(key), &mut binds));
+            let _ = write!(sql, " AND {} = {}", self.database.exact(column), bind(text(key), &mut binds));
         }
         if let (Some(column), Some(age)) = (&self.entered, age) {
             let _ = write!(sql, " AND {column} <= {} - {}", self.database.now(), bind(Bind::Int(*age), &mut binds));
@@ -194,7 +194,11 @@ impl Sql {
             Database::Sqlite | Database::Mysql => ["NULL"; 5],
         };
         let nothing = nothing.join(", ");
-        Some((format!("SELECT {nothing} FROM {history} WHERE {id} = ?1 AND {target} IN ({targets}) LIMIT 1"), binds))
+        // Not by a snapshot that may be older than the row that was just locked.
+        let locked = if self.database == Database::Mysql { " LOCK IN SHARE MODE" } else { "" };
+        let text =
+            format!("SELECT {nothing} FROM {history} WHERE {id} = ?1 AND {target} IN ({targets}) LIMIT 1{locked}");
+        Some((text, binds))
     }
 
     /// The history of a row, from its beginning: event, target, time, source.
@@ -217,9 +221,14 @@ impl Sql {
         let mut binds = vec![Bind::Int(age), Bind::Int(limit)];
         let states = list(from.iter().map(|name| text(name)), &mut binds);
         let (found, now) = (self.found(), self.database.now());
+        // By the column too, which an index may serve.
+        let also = match self.database {
+            Database::Sqlite | Database::Postgres => String::new(),
+            Database::Mysql => format!(" AND {} IN ({states})", self.database.exact(state)),
+        };
         Some((
             format!(
-                "SELECT {found} FROM {table} WHERE {state} IN ({states}) AND {entered} <= {now} - ?1 \
+                "SELECT {found} FROM {table} WHERE {state} IN ({states}){also} AND {entered} <= {now} - ?1 \
                  ORDER BY {entered} LIMIT ?2"
             ),
             binds,
@@ -229,10 +238,7 @@ impl Sql {
     /// Every value of the column, byte by byte, and how often it is there.
     pub(crate) fn counts(&self) -> Text {
         let Self { table, state, .. } = self;
-        let exact = match self.database {
-            Database::Sqlite | Database::Postgres => state.clone(),
-            Database::Mysql => format!("CAST({state} AS BINARY)"),
-        };
+        let exact = self.database.exact(state);
         let none = match self.database {
             Database::Postgres => "NULL::text",
             Database::Sqlite | Database::Mysql => "NULL",

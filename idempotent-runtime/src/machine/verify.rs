@@ -6,6 +6,7 @@ use super::StateMachine;
 use super::error::TransitionError;
 use super::firing::{Session, driver};
 use super::sql::Sql;
+use crate::database::Database;
 use crate::pool::Connection;
 
 /// What is stored, held against the graph.
@@ -158,7 +159,7 @@ pub(crate) async fn verify<M: StateMachine, C: Connection>(conn: &mut C) -> Resu
     drift.sort();
     let rows = M::GRAPH.states.iter().map(|state| state.name).zip(rows).filter(|(_, rows)| *rows > 0).collect();
     let texts: Vec<String> = constraints.into_iter().filter_map(|(_, text, ..)| text).collect();
-    Ok(Verification { rows, aliased, drift, constraint: constraint::<M>(&texts) })
+    Ok(Verification { rows, aliased, drift, constraint: constraint::<M>(&texts, database) })
 }
 
 /// Puts a stored value where it belongs.
@@ -196,10 +197,14 @@ fn sort<M: StateMachine>(
 }
 
 /// What the constraints that speak of the column say.
-fn constraint<M: StateMachine>(texts: &[String]) -> Constraint {
+fn constraint<M: StateMachine>(texts: &[String], database: Database) -> Constraint {
     let (graph, column) = (M::GRAPH, M::COLUMNS.state);
-    let permitted: Vec<String> =
-        texts.iter().flat_map(|text| checks(text)).filter(|check| names(check, column)).flat_map(literals).collect();
+    let permitted: Vec<String> = texts
+        .iter()
+        .flat_map(|text| checks(text))
+        .filter(|check| names(check, column))
+        .flat_map(|check| literals(check, database))
+        .collect();
     if permitted.is_empty() {
         return Constraint::Missing;
     }
@@ -249,14 +254,17 @@ fn names(check: &str, column: &str) -> bool {
     check.split(|c| !word(c)).any(|found| found == column)
 }
 
-/// The string literals of a condition.
-fn literals(check: &str) -> Vec<String> {
+/// The string literals of a condition. `MariaDB` shows a quote in a literal behind a backslash, and `MySQL` every quote.
+fn literals(check: &str, database: Database) -> Vec<String> {
     let mut found = Vec::new();
-    let mut rest = check.chars().peekable();
+    let shown = if check.contains("_utf8mb4\\'") { check.replace("\\'", "'") } else { check.to_owned() };
+    let mut rest = shown.chars().peekable();
     while rest.find(|c| *c == '\'').is_some() {
         let mut literal = String::new();
         while let Some(c) = rest.next() {
-            if c != '\'' {
+            if c == '\\' && database == Database::Mysql {
+                literal.extend(rest.next());
+            } else if c != '\'' {
                 literal.push(c);
             } else if rest.next_if_eq(&'\'').is_some() {
                 literal.push('\'');
@@ -279,6 +287,9 @@ mod tests {
         let checks = checks(table);
         assert_eq!(checks, ["(a IN ('x', 'it''s'))", "(b > 0)"]);
         assert!(names(checks[0], "a") && !names(checks[1], "a"));
-        assert_eq!(literals(checks[0]), ["x", "it's"]);
+        assert_eq!(literals(checks[0], Database::Sqlite), ["x", "it's"]);
+        assert_eq!(literals(r"cast(`a` as char) in ('x','it\'s')", Database::Mysql), ["x", "it's"]);
+        assert_eq!(literals(r"(`a` in (_utf8mb4\'x\',_utf8mb4\'y\'))", Database::Mysql), ["x", "y"]);
+        assert_eq!(literals(r"a = 'back\slash'", Database::Postgres), [r"back\slash"]);
     }
 }

@@ -16,12 +16,22 @@ pub(crate) enum Fault {
 /// diesel names `PostgreSQL`'s 40001 itself. The rest reaches us as `Unknown` with the server's text and without its
 /// code: 40P01 and 55P03 of `PostgreSQL`, BUSY and LOCKED of `SQLite`. The texts are those of the servers' English
 /// messages; under another `lc_messages` a deadlock is an ordinary error of the handler.
-const TEXTS: [(&str, Fault); 5] = [
+const TEXTS: [(&str, Fault); 13] = [
     ("deadlock detected", Fault::Contention),
     ("could not serialize access", Fault::Contention),
     ("could not obtain lock", Fault::Contention),
     ("database is locked", Fault::Unavailable),
     ("database table is locked", Fault::Unavailable),
+    // The driver of MySQL, of a connection that is gone.
+    ("Input/output error", Fault::Unavailable),
+    ("Driver error", Fault::Unavailable),
+    // MySQL's 1213 and 1205, MariaDB's 1020, and a transaction that the server has ended by itself.
+    ("Deadlock found when trying to get lock", Fault::Contention),
+    ("Lock wait timeout exceeded", Fault::Contention),
+    ("lock(s) could not be acquired immediately", Fault::Contention),
+    ("Record has changed since last read", Fault::Contention),
+    ("SAVEPOINT idempotent_begun does not exist", Fault::Contention),
+    ("SAVEPOINT diesel_savepoint_", Fault::Contention),
 ];
 
 /// Looks an error up in the table.

@@ -7,6 +7,8 @@ mod sql;
 pub(crate) mod statement;
 mod watch;
 
+#[cfg(feature = "mysql")]
+mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]

@@ -1,13 +1,19 @@
 //! The statements, written once. A backend gives its clock and the few words in which databases differ, and gets the
 //! texts as constants.
 
-/// The columns of a look, in the order of [`super::row::LookRow`]. `{now}` is the database's clock.
+/// The columns of a look, in the order of [`super::row::LookRow`]: `now` is the database's clock, and `int` what it calls
+/// an integer of 64 bits in a CAST.
 macro_rules! columns {
-    ($now:expr) => {
+    ($now:expr, $int:literal) => {
         concat!(
             $now,
-            ", t.fingerprint, CAST(t.state AS bigint), CAST(t.held AS bigint), t.lease_until, t.expires_at, ",
-            "CAST(t.status AS bigint), t.headers, t.body"
+            ", t.fingerprint, CAST(t.state AS ",
+            $int,
+            "), CAST(t.held AS ",
+            $int,
+            "), t.lease_until, t.expires_at, CAST(t.status AS ",
+            $int,
+            "), t.headers, t.body"
         )
     };
 }
@@ -22,17 +28,35 @@ macro_rules! addressed {
 /// When a stored row `t` may be claimed: what [`decide`](crate::decide) answers with `Claim` or `TakeOver`.
 /// A test holds the two against each other.
 macro_rules! claimable {
-    ($now:expr, $fingerprint:expr) => {
+    ($t:literal, $now:expr, $fingerprint:expr) => {
         concat!(
-            "((t.state IN (1, 2) AND t.expires_at <= ",
+            "((",
+            $t,
+            ".state IN (1, 2) AND ",
+            $t,
+            ".expires_at <= ",
             $now,
-            ") OR (t.state = 2 AND t.fingerprint = ",
+            ") OR (",
+            $t,
+            ".state = 2 AND ",
+            $t,
+            ".fingerprint = ",
             $fingerprint,
-            ") OR (t.state = 0 AND t.held = 0 AND t.lease_until <= ",
+            ") OR (",
+            $t,
+            ".state = 0 AND ",
+            $t,
+            ".held = 0 AND ",
+            $t,
+            ".lease_until <= ",
             $now,
-            " AND (t.fingerprint = ",
+            " AND (",
+            $t,
+            ".fingerprint = ",
             $fingerprint,
-            " OR t.expires_at <= ",
+            " OR ",
+            $t,
+            ".expires_at <= ",
             $now,
             ")))"
         )
@@ -58,7 +82,7 @@ macro_rules! upsert_claim {
             "ELSE excluded.held END, ",
             "lease_until = excluded.lease_until, created_at = excluded.created_at, expires_at = excluded.expires_at, ",
             "arguments = excluded.arguments, status = NULL, headers = NULL, body = NULL WHERE ",
-            $crate::store::sql::claimable!("excluded.created_at", "excluded.fingerprint"),
+            $crate::store::sql::claimable!("t", "excluded.created_at", "excluded.fingerprint"),
             " RETURNING token, generation, attempts"
         )
     };
@@ -139,11 +163,11 @@ pub(super) struct Texts {
 
 /// The [`Texts`] of a database.
 macro_rules! texts {
-    ($now:expr) => {
+    ($now:expr, $int:literal) => {
         $crate::store::sql::Texts {
             look: concat!(
                 "SELECT ",
-                $crate::store::sql::columns!($now),
+                $crate::store::sql::columns!($now, $int),
                 " FROM idempotency_keys AS t WHERE ",
                 $crate::store::sql::addressed!()
             ),

@@ -15,7 +15,7 @@ macro_rules! clock {
     };
 }
 
-pub(super) const TEXTS: sql::Texts = sql::texts!(now!());
+pub(super) const TEXTS: sql::Texts = sql::texts!(now!(), "bigint");
 
 /// Look, lock and claim in one statement: what may not be claimed is found and not touched; what nobody holds open is
 /// claimed. Bind 12 is the lock. No row at all says that the look was overtaken.
@@ -24,11 +24,11 @@ pub(super) const CLAIM: &str = concat!(
     clock!(),
     ", ",
     "found AS MATERIALIZED (SELECT ",
-    sql::columns!("clock.now"),
+    sql::columns!("clock.now", "bigint"),
     " FROM idempotency_keys AS t, clock WHERE ",
     sql::addressed!(),
     " AND NOT ",
-    sql::claimable!("clock.now", "?5"),
+    sql::claimable!("t", "clock.now", "?5"),
     "), ",
     "gate AS MATERIALIZED (SELECT pg_try_advisory_xact_lock(?12) AS free WHERE NOT EXISTS (SELECT FROM found)), ",
     "won AS (",
@@ -61,7 +61,7 @@ pub(super) const COMPLETE_NEW: &str = concat!(
     "held = 0, owner = excluded.owner, token = t.token + 1, attempts = 1, generation = t.generation + 1, lease_until = excluded.lease_until, ",
     "created_at = excluded.created_at, expires_at = excluded.expires_at, status = excluded.status, ",
     "headers = excluded.headers, body = excluded.body WHERE ",
-    sql::claimable!("excluded.created_at", "excluded.fingerprint"),
+    sql::claimable!("t", "excluded.created_at", "excluded.fingerprint"),
     " RETURNING 1) SELECT 1 / count(*) FROM won"
 );
 

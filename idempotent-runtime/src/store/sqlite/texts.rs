@@ -18,7 +18,7 @@ macro_rules! now {
     };
 }
 
-pub(super) const TEXTS: sql::Texts = sql::texts!(now!());
+pub(super) const TEXTS: sql::Texts = sql::texts!(now!(), "bigint");
 pub(super) const CLAIM: &str = sql::upsert_claim!(concat!("(SELECT ", now!(), " AS now) AS clock WHERE true"));
 pub(super) const SWEEP: &str = concat!(
     "DELETE FROM idempotency_keys WHERE rowid IN (SELECT t.rowid FROM idempotency_keys AS t WHERE ",

@@ -274,7 +274,7 @@ impl Service {
     }
 
     pub(crate) async fn sql(&self, sql: &str) {
-        self.conn().await.batch_execute(sql).await.unwrap();
+        self.conn().await.batch_execute(&super::database::spelled(sql)).await.unwrap();
     }
 }
 
@@ -323,12 +323,7 @@ pub(crate) fn key() -> String {
 }
 
 pub(crate) async fn insert(conn: &mut Db, what: &str) -> i64 {
-    diesel::insert_into(effects::table)
-        .values(effects::what.eq(what))
-        .returning(effects::id)
-        .get_result(conn)
-        .await
-        .unwrap()
+    super::database::inserted!(conn, effects::table, effects::what.eq(what), effects::id).await.unwrap()
 }
 
 async fn insert_and_answer(conn: &mut Db, body: Bytes) -> Response {

@@ -284,11 +284,8 @@ async fn check_kept<M: Machine>(facts: &Facts, conn: &mut Db) {
 }
 
 async fn insert<M: Machine>(conn: &mut Db, state: M, amount: i64) -> QueryResult<i64> {
-    diesel::insert_into(orders::table)
-        .values((orders::status.eq(state), orders::version.eq(0), orders::entered_at.eq(0), orders::amount.eq(amount)))
-        .returning(orders::id)
-        .get_result(conn)
-        .await
+    let row = (orders::status.eq(state), orders::version.eq(0), orders::entered_at.eq(0), orders::amount.eq(amount));
+    super::database::inserted!(conn, orders::table, row, orders::id).await
 }
 
 /// An event at a state comes to what the facts say: its answer, the row, and the history.

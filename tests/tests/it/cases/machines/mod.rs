@@ -173,11 +173,8 @@ impl Bench {
 }
 
 pub(crate) async fn insert(conn: &mut Db, status: Option<&str>) -> QueryResult<i64> {
-    diesel::insert_into(orders::table)
-        .values((orders::status.eq(status), orders::version.eq(0), orders::entered_at.eq(0), orders::amount.eq(0)))
-        .returning(orders::id)
-        .get_result(conn)
-        .await
+    let row = (orders::status.eq(status), orders::version.eq(0), orders::entered_at.eq(0), orders::amount.eq(0));
+    super::database::inserted!(conn, orders::table, row, orders::id).await
 }
 
 /// Something that a body writes.
@@ -192,6 +189,7 @@ pub(crate) fn database_of() -> idempotent_runtime::Database {
     use idempotent_runtime::Database;
     match super::database::NAME {
         "sqlite" => Database::Sqlite,
+        "mysql" => Database::Mysql,
         _ => Database::Postgres,
     }
 }

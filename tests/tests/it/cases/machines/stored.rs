@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
-use idempotent_runtime::{Constraint, Drift, StateMachine, Transition, TransitionError};
+use idempotent_runtime::{Constraint, Database, Drift, StateMachine, Transition, TransitionError};
 
 use super::super::database::Db;
 use super::schema::orders;
@@ -167,11 +167,7 @@ async fn what_a_machine_needs_is_written_as_sql_and_agrees_with_its_graph() {
     let found = Place::verify(conn).await.unwrap();
     assert_eq!(found.constraint, Constraint::Matches, "{found}");
     let insert = async |conn: &mut Db, place: Place| {
-        diesel::insert_into(parcels::table)
-            .values(parcels::place.eq(place))
-            .returning(parcels::id)
-            .get_result::<i64>(conn)
-            .await
+        super::super::database::inserted!(conn, parcels::table, parcels::place.eq(place), parcels::id).await
     };
     let proof = idempotent_runtime::testkit::prove::<Place, _, _>(conn, insert).await;
     assert_eq!((proof.pairs, proof.applied, proof.already, proof.conflicts), (12, 3, 3, 6));
@@ -266,18 +262,14 @@ enum Odd {
 async fn s78_words_of_rust_and_odd_names_are_ordinary_names() {
     let Some(bench) = Bench::new().await else { return };
     let conn = &mut *bench.conn().await;
-    bench
-        .run(&format!(
-            "CREATE TABLE \"odd orders\" (id {}, \"the \"\"state\"\"\" TEXT NOT NULL)",
-            super::super::database::SERIAL
-        ))
-        .await;
+    let serial = super::super::database::SERIAL;
+    let names = match database_of() {
+        Database::Mysql => ["`odd orders`", "`the \"state\"`"],
+        Database::Sqlite | Database::Postgres => ["\"odd orders\"", "\"the \"\"state\"\"\""],
+    };
+    bench.run(&format!("CREATE TABLE {} (id {serial}, {} TEXT NOT NULL)", names[0], names[1])).await;
     let insert = async |conn: &mut Db, state: Odd| {
-        diesel::insert_into(oddities::table)
-            .values(oddities::state.eq(state))
-            .returning(oddities::id)
-            .get_result::<i64>(conn)
-            .await
+        super::super::database::inserted!(conn, oddities::table, oddities::state.eq(state), oddities::id).await
     };
     let proof = idempotent_runtime::testkit::prove::<Odd, _, _>(conn, insert).await;
     assert_eq!((proof.pairs, proof.applied), (28, 7));

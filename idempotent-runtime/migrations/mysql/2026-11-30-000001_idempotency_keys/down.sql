@@ -1,0 +1,2 @@
+DROP TABLE idempotency_steps;
+DROP TABLE idempotency_keys;

@@ -1,0 +1,503 @@
+//! `MySQL` and `MariaDB`: the claim row is written first, and completed by its fence. Some errors end the whole
+//! transaction there, and a handler that swallows one goes on: autocommit is off for the span, and what ends the
+//! transaction asks for something that has gone with it.
+
+mod texts;
+
+use diesel::connection::{TransactionDepthChange, TransactionManagerStatus, ValidTransactionManagerStatus};
+use diesel::mysql::Mysql;
+use diesel::{OptionalExtension, QueryResult};
+use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
+use diesel_async::{
+    AnsiTransactionManager, AsyncConnection, AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection,
+    TransactionManager,
+};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use uuid::Uuid;
+
+use texts::{CLAIM, COMMIT, LOOK_LOCKED, MINE, RECORD_STEP, ROLL_BACK, SWEEP, TEXTS, begin_sql, held_open};
+
+use super::fault::{Fault, classify};
+use super::row::{FoundRow, FoundSql, LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WonSql};
+use super::row::{read_look, read_step, read_unresolved};
+use super::statement::{Bind, Statement, dialect};
+use super::watch::Watch;
+use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Which};
+use super::{address_binds, change_binds, claim_binds, depth, fence_binds, sql, step_binds, stored_binds, unbalanced};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
+use crate::database::Database;
+use crate::failpoint::failpoint;
+use crate::pool::Pooled;
+
+type Conn = AsyncMysqlConnection;
+type Manager = AnsiTransactionManager;
+
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
+
+/// How often a claim is tried that lost a race between its look and its write, or met a deadlock of its neighbours.
+const TRIES: usize = 20;
+
+dialect!(Mysql);
+
+impl crate::Connection for Conn {
+    fn driver() -> DriverOf<Self> {
+        DriverOf(&ClaimFirst)
+    }
+}
+
+struct ClaimFirst;
+
+impl Driver<Conn> for ClaimFirst {
+    fn claim<'c>(&self, conn: &'c mut Conn, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
+        async move {
+            for _ in 0..TRIES {
+                if let Some(settled) = look(conn, &claim.address).await?.and_then(|row| row.settle(claim.fingerprint)) {
+                    return Ok(settled);
+                }
+                match upsert(conn, claim).await {
+                    Ok(Some(fence)) => return Ok(Claimed::Won(fence)),
+                    Ok(None) => {}
+                    Err(error) if is_held(&error) => return Ok(Claimed::Refused(UNSEEN)),
+                    // Waiters of one that rolls back can meet each other.
+                    Err(error) if classify(&error) == Fault::Contention => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            Ok(Claimed::Refused(UNSEEN))
+        }
+        .boxed()
+    }
+
+    fn look<'c>(&self, conn: &'c mut Conn, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>> {
+        look(conn, address).boxed()
+    }
+
+    fn change<'c>(
+        &self,
+        conn: &'c mut Conn,
+        address: &'c Address,
+        fence: Fence,
+        change: Change<'c>,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        fenced(conn, change.text(&TEXTS), change_binds(address, fence, change)).boxed()
+    }
+
+    fn unresolved<'c>(
+        &self,
+        conn: &'c mut Conn,
+        which: Which<'c>,
+        most: i64,
+    ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>> {
+        async move {
+            let rows = Statement::<UnresolvedSql>::new(which.text(&TEXTS), which.binds(most))
+                .load::<UnresolvedRow>(conn)
+                .await?;
+            Ok(rows.into_iter().filter_map(|row| read_unresolved(which.namespace(), row)).collect())
+        }
+        .boxed()
+    }
+
+    fn steps<'c>(
+        &self,
+        conn: &'c mut Conn,
+        address: &'c Address,
+        fence: Fence,
+    ) -> BoxFuture<'c, QueryResult<Vec<StepRow>>> {
+        async move {
+            let mut binds = address_binds(address);
+            binds.push(Bind::Int(fence.generation));
+            let rows = Statement::<StepSql>::new(sql::STEPS, binds).load::<(String, Vec<u8>)>(conn).await?;
+            Ok(rows.into_iter().map(read_step).collect())
+        }
+        .boxed()
+    }
+
+    fn record_step<'c>(
+        &self,
+        conn: &'c mut Conn,
+        claim: &'c Claim,
+        fence: Fence,
+        position: i64,
+        step: &'c StepRow,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        async move {
+            if !begin_step(conn, claim, fence, Isolation::ReadCommitted).await? {
+                return Ok(false);
+            }
+            match end_step(conn, claim, fence, position, step, 0).await? {
+                Ended::Done => Ok(true),
+                Ended::RolledBack(error) => Err(error),
+            }
+        }
+        .boxed()
+    }
+
+    fn begin_step<'c>(
+        &self,
+        conn: &'c mut Conn,
+        claim: &'c Claim,
+        fence: Fence,
+        isolation: Isolation,
+    ) -> BoxFuture<'c, QueryResult<bool>> {
+        begin_step(conn, claim, fence, isolation).boxed()
+    }
+
+    fn end_step<'c>(
+        &self,
+        conn: &'c mut Conn,
+        claim: &'c Claim,
+        fence: Fence,
+        position: i64,
+        step: &'c StepRow,
+        base: u32,
+    ) -> BoxFuture<'c, QueryResult<Ended>> {
+        end_step(conn, claim, fence, position, step, base).boxed()
+    }
+
+    fn sweep<'c>(&self, conn: &'c mut Conn, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
+        async move {
+            let mut tries = TRIES;
+            loop {
+                match Statement::<()>::new(SWEEP, vec![Bind::Int(batch)]).execute(conn).await {
+                    // The index is locked in another order than the rows: sweeps and claims can meet in it.
+                    Err(error) if classify(&error) == Fault::Contention && tries > 1 => tries -= 1,
+                    swept => return swept,
+                }
+            }
+        }
+        .boxed()
+    }
+
+    fn open<'c>(&self, conn: &'c mut Conn, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
+        open(conn, claim, level).boxed()
+    }
+
+    fn close<'c>(
+        &self,
+        conn: &'c mut Conn,
+        claim: &'c Claim,
+        fence: Fence,
+        level: Level,
+        end: End,
+    ) -> BoxFuture<'c, QueryResult<Ended>> {
+        async move {
+            if depth(conn)? != level.depth_inside() {
+                roll_back_to(conn, level.base()).await?;
+                return Ok(Ended::RolledBack(unbalanced()));
+            }
+            let finished = finish(conn, &claim.address, fence, level, &end).await;
+            ended_or_rolled_back(conn, finished, level.base()).await
+        }
+        .boxed()
+    }
+
+    fn begin<'c>(&self, conn: &'c mut Conn, _: Access, isolation: Option<Isolation>) -> BoxFuture<'c, QueryResult<()>> {
+        async move {
+            watch(conn);
+            begin(conn, isolation).await
+        }
+        .boxed()
+    }
+
+    fn commit<'c>(&self, conn: &'c mut Conn) -> BoxFuture<'c, QueryResult<()>> {
+        commit(conn).boxed()
+    }
+
+    fn seal<'c>(&self, conn: &'c mut Conn) -> BoxFuture<'c, QueryResult<()>> {
+        commit(conn).boxed()
+    }
+
+    fn roll_back<'c>(&self, conn: &'c mut Conn) -> BoxFuture<'c, QueryResult<()>> {
+        roll_back(conn).boxed()
+    }
+
+    fn execute<'c>(&self, conn: &'c mut Conn, statement: Statement) -> BoxFuture<'c, QueryResult<usize>> {
+        async move { statement.execute(conn).await }.boxed()
+    }
+
+    fn found<'c>(
+        &self,
+        conn: &'c mut Conn,
+        statement: Statement<FoundSql>,
+    ) -> BoxFuture<'c, QueryResult<Vec<FoundRow>>> {
+        async move { statement.load(conn).await }.boxed()
+    }
+
+    fn database(&self) -> Database {
+        Database::Mysql
+    }
+
+    fn depth(&self, conn: &mut Conn) -> QueryResult<u32> {
+        depth(conn)
+    }
+
+    fn saw_contention(&self, conn: &mut Conn) -> bool {
+        conn.instrumentation().downcast_ref::<Watch>().is_some_and(Watch::saw_contention)
+    }
+
+    fn without_statement_cache(&self, conn: &mut Conn) {
+        conn.set_prepared_statement_cache_size(diesel::connection::CacheSize::Disabled);
+    }
+
+    fn migrate(&self, conn: Pooled<Conn>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        use diesel::connection::SimpleConnection;
+        use diesel::migration::MigrationConnection as _;
+
+        let mut blocking = AsyncConnectionWrapper::<Pooled<Conn>>::from(conn);
+        // Two services that start together migrate one after the other. A table is created outside of any transaction
+        // there; each statement does nothing where it was done before.
+        let lock = "DO GET_LOCK(CONCAT(LEFT(DATABASE(), 32), ': idempotency_keys'), 60)";
+        SimpleConnection::batch_execute(&mut blocking, lock)?;
+        let migrated =
+            blocking.setup().map_err(Into::into).and_then(|_| blocking.run_pending_migrations(MIGRATIONS).map(drop));
+        let unlock = "DO RELEASE_LOCK(CONCAT(LEFT(DATABASE(), 32), ': idempotency_keys'))";
+        SimpleConnection::batch_execute(&mut blocking, unlock)?;
+        migrated
+    }
+}
+
+async fn begin_step(conn: &mut Conn, claim: &Claim, fence: Fence, isolation: Isolation) -> QueryResult<bool> {
+    watch(conn);
+    begin(conn, Some(isolation)).await?;
+    let ours = fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
+    if !matches!(ours, Ok(true)) {
+        roll_back(conn).await?;
+    }
+    ours
+}
+
+async fn end_step(
+    conn: &mut Conn,
+    claim: &Claim,
+    fence: Fence,
+    position: i64,
+    step: &StepRow,
+    base: u32,
+) -> QueryResult<Ended> {
+    if depth(conn)? != base + 1 {
+        roll_back_to(conn, base).await?;
+        return Ok(Ended::RolledBack(unbalanced()));
+    }
+    let binds = step_binds(&claim.address, fence, position, step);
+    let ended = match Statement::<()>::new(RECORD_STEP, binds).execute(conn).await {
+        Ok(_) => commit(conn).await,
+        Err(error) => Err(error),
+    };
+    ended_or_rolled_back(conn, ended, base).await
+}
+
+/// Puts the watch on a connection, where it takes nothing away, and makes it forget.
+fn watch(conn: &mut Conn) {
+    if let Some(watch) = conn.instrumentation().downcast_mut::<Watch>() {
+        watch.reset();
+        return;
+    }
+    let watch = Watch::new();
+    if watch.may_replace(conn.instrumentation()) {
+        conn.set_instrumentation(watch);
+    }
+}
+
+/// Whether a claim met a row that an open transaction holds.
+fn is_held(error: &diesel::result::Error) -> bool {
+    let diesel::result::Error::DatabaseError(_, info) = error else { return false };
+    ["Lock wait timeout exceeded", "could not be acquired immediately"].iter().any(|text| info.message().contains(text))
+}
+
+/// Begins a transaction and claims in it. Unless it was won, the transaction is over again.
+async fn open(conn: &mut Conn, claim: &Claim, level: Level) -> QueryResult<Claimed> {
+    for _ in 0..TRIES {
+        let nested = level.base() > 0;
+        // Before anything is locked: a replay waits for nobody.
+        if !nested && let Some(settled) = settled(look(conn, &claim.address).await?, claim) {
+            return Ok(settled);
+        }
+        watch(conn);
+        let begun = match level {
+            Level::Own { isolation, .. } => begin_unless_held(conn, claim, isolation).await,
+            Level::Nested { .. } => begin(conn, None).await,
+        };
+        match begun {
+            Err(error) if is_held(&error) => return Ok(Claimed::Refused(UNSEEN)),
+            begun => begun?,
+        }
+        failpoint!("mysql.begun");
+        match upsert(conn, claim).await {
+            Ok(Some(fence)) => {
+                failpoint!("mysql.claimed");
+                if let Level::Own { .. } = level {
+                    Manager::begin_transaction(conn).await?;
+                }
+                // What a claim met on its way is not what the body meets.
+                watch(conn);
+                return Ok(Claimed::Won(fence));
+            }
+            Ok(None) => {
+                let row = if nested { look_locked(conn, &claim.address).await } else { Ok(None) };
+                roll_back_to(conn, level.base()).await?;
+                if let Some(settled) = settled(row?, claim) {
+                    return Ok(settled);
+                }
+            }
+            Err(error) => {
+                let rolled_back = roll_back_to(conn, level.base()).await;
+                if is_held(&error) {
+                    rolled_back?;
+                    return Ok(Claimed::Refused(UNSEEN));
+                }
+                // Inside the caller's transaction there is nothing left to try again in.
+                if nested || classify(&error) != Fault::Contention {
+                    return Err(error);
+                }
+                rolled_back?;
+            }
+        }
+    }
+    Ok(Claimed::Refused(UNSEEN))
+}
+
+fn settled(row: Option<Row>, claim: &Claim) -> Option<Claimed> {
+    row.and_then(|row| row.settle(claim.fingerprint))
+}
+
+/// Ends the transaction well, or says with an error that it has to be rolled back.
+async fn finish(conn: &mut Conn, address: &Address, fence: Fence, level: Level, end: &End) -> QueryResult<()> {
+    let under_savepoint = matches!(level, Level::Own { .. });
+    match end {
+        End::RollBack => return roll_back_to(conn, level.base()).await,
+        End::Undo(_) if under_savepoint => Manager::rollback_transaction(conn).await?,
+        End::Commit(_) | End::Forget if under_savepoint => Manager::commit_transaction(conn).await?,
+        End::Undo(_) | End::Commit(_) | End::Forget => {}
+    }
+    failpoint!("mysql.undone");
+    let mut binds = fence_binds(address, fence);
+    let text = match end {
+        End::Commit(stored) | End::Undo(stored) => {
+            binds.extend(stored_binds(stored));
+            sql::COMPLETE
+        }
+        End::Forget | End::RollBack => sql::RELEASE,
+    };
+    if !fenced(conn, text, binds).await? {
+        return Err(diesel::result::Error::NotFound);
+    }
+    failpoint!("mysql.completed");
+    commit(conn).await?;
+    failpoint!("mysql.committed");
+    Ok(())
+}
+
+/// What an end came to. A connection that is gone says nothing of its transaction.
+async fn ended_or_rolled_back(conn: &mut Conn, ended: QueryResult<()>, base: u32) -> QueryResult<Ended> {
+    match ended {
+        Ok(()) => Ok(Ended::Done),
+        Err(error) if classify(&error) == Fault::Unavailable => Err(error),
+        Err(error) => {
+            roll_back_to(conn, base).await?;
+            Ok(Ended::RolledBack(error))
+        }
+    }
+}
+
+async fn look(conn: &mut Conn, address: &Address) -> QueryResult<Option<Row>> {
+    let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
+    Ok(look.get_result::<LookRow>(conn).await.optional()?.map(read_look))
+}
+
+async fn look_locked(conn: &mut Conn, address: &Address) -> QueryResult<Option<Row>> {
+    let look = Statement::<LookSql>::new(LOOK_LOCKED, address_binds(address));
+    Ok(look.get_result::<LookRow>(conn).await.optional()?.map(read_look))
+}
+
+/// Writes the claim; `None` if the row may not be claimed.
+async fn upsert(conn: &mut Conn, claim: &Claim) -> QueryResult<Option<Fence>> {
+    let owner = Uuid::new_v4();
+    Statement::<()>::new(CLAIM, claim_binds(claim, owner)).execute(conn).await?;
+    let mut binds = address_binds(&claim.address);
+    binds.push(Bind::Bytes(bytes::Bytes::copy_from_slice(owner.as_bytes())));
+    let won = Statement::<WonSql>::new(MINE, binds).get_result::<(i64, i64, i64)>(conn).await.optional()?;
+    Ok(won.map(|(token, generation, attempt)| Fence { owner, token, generation, attempt }))
+}
+
+/// Runs a statement under the fence; false if that is not ours any more.
+async fn fenced(conn: &mut Conn, text: &'static str, binds: Vec<Bind>) -> QueryResult<bool> {
+    Ok(Statement::<()>::new(text, binds).execute(conn).await? == 1)
+}
+
+/// Begins a transaction of ours, or a savepoint inside the caller's.
+async fn begin(conn: &mut Conn, isolation: Option<Isolation>) -> QueryResult<()> {
+    match depth(conn)? {
+        0 => begin_with(conn, &begin_sql(isolation)).await,
+        _ => Manager::begin_transaction(conn).await,
+    }
+}
+
+/// The same, unless an open transaction holds the row of a claim.
+async fn begin_unless_held(conn: &mut Conn, claim: &Claim, isolation: Isolation) -> QueryResult<()> {
+    if depth(conn)? > 0 {
+        return Manager::begin_transaction(conn).await;
+    }
+    let Address { namespace, operation, scope, key } = &claim.address;
+    let address = [namespace.as_bytes(), operation.as_bytes(), scope.as_bytes(), key.as_str().as_bytes()];
+    begin_with(conn, &(begin_sql(Some(isolation)) + &held_open(address))).await
+}
+
+/// Begins in one round trip, and tells diesel's transaction manager, so that transactions of the body are savepoints.
+async fn begin_with(conn: &mut Conn, sql: &str) -> QueryResult<()> {
+    Manager::transaction_manager_status_mut(conn).set_in_error();
+    let begun = conn.batch_execute(sql).await;
+    if begun.is_err() {
+        conn.batch_execute(ROLL_BACK).await?;
+    }
+    *Manager::transaction_manager_status_mut(conn) = TransactionManagerStatus::default();
+    begun?;
+    let status = Manager::transaction_manager_status_mut(conn);
+    if let TransactionManagerStatus::Valid(valid) = status {
+        ValidTransactionManagerStatus::change_transaction_depth(valid, TransactionDepthChange::IncreaseDepth)?;
+    }
+    Ok(())
+}
+
+/// Commits the innermost transaction; an error says that it has ended otherwise, or cannot end so.
+async fn commit(conn: &mut Conn) -> QueryResult<()> {
+    if depth(conn)? != 1 {
+        return Manager::commit_transaction(conn).await;
+    }
+    end_with(conn, COMMIT).await
+}
+
+async fn roll_back(conn: &mut Conn) -> QueryResult<()> {
+    if depth(conn)? != 1 {
+        return Manager::rollback_transaction(conn).await;
+    }
+    end_with(conn, ROLL_BACK).await
+}
+
+/// Ends the outermost transaction in one round trip. Where that fails it is rolled back; where that fails too, the
+/// connection is one that its pool discards.
+async fn end_with(conn: &mut Conn, sql: &str) -> QueryResult<()> {
+    Manager::transaction_manager_status_mut(conn).set_in_error();
+    let ended = conn.batch_execute(sql).await;
+    if ended.is_err() {
+        conn.batch_execute(ROLL_BACK).await?;
+    }
+    *Manager::transaction_manager_status_mut(conn) = TransactionManagerStatus::default();
+    ended
+}
+
+/// Rolls back until the connection is as deep as it was. What the server has rolled back by itself has no savepoints
+/// left to go back to: then the whole of our transaction is ended at once.
+async fn roll_back_to(conn: &mut Conn, base: u32) -> QueryResult<()> {
+    if base == 0 && depth(conn).is_ok_and(|depth| depth == 0) {
+        return Ok(());
+    }
+    if base == 0 {
+        return end_with(conn, ROLL_BACK).await;
+    }
+    while depth(conn)? > base {
+        Manager::rollback_transaction(conn).await?;
+    }
+    Ok(())
+}

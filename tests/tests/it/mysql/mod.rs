@@ -1,0 +1,4 @@
+pub(crate) use tests::mysql as database;
+
+#[path = "../cases/mod.rs"]
+mod cases;
