@@ -39,10 +39,21 @@
 //! | transactional | a `#[tx]` parameter | effects inside that database transaction happen exactly once, whatever crashes. The body may run more than once; one run commits |
 //! | leased | no marker | one run at a time while its heartbeat reaches the database; a run that was paused past its lease can overlap with its successor outside the database, and its completion is refused. After a crash `on_crash = retry` gives at least once, `hold` at most once |
 //! | steps | a `#[steps]` parameter | a recorded step is never repeated; one that crashed before it was recorded is tried again, with the same downstream key ([`Steps`]) |
+//! | transition | [`#[state_transition]`](macro@state_transition), or an event of a machine ([`EventOf`]) | a row moves along an edge of its graph or not at all; of any number of calls at once one is [`Applied`](Transition::Applied). New state, line of the history and what the body wrote commit together. Effects [after the commit](after_commit()) run at most once |
+//!
+//! # State machines
+//!
+//! [`#[derive(StateMachine)]`](derive@StateMachine) keeps a graph in a column; [`trait@StateMachine`] is what it gives.
+//! What each outcome says, and what it does not say: [`Transition`], [`TransitionError`].
 //!
 //! # Features
 //!
-//! `sqlite` (default), `postgres`: the databases. `deadpool` (default), `bb8`: the pools. `axum` (default): handlers.
+//! | feature | |
+//! |---|---|
+//! | `sqlite` (default), `postgres`, `mysql` | the databases |
+//! | `deadpool` (default), `bb8` | the pools |
+//! | `axum` (default) | handlers, and outcomes of transitions as answers |
+//! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
     not(all(feature = "sqlite", feature = "postgres", feature = "axum")),
@@ -202,7 +213,204 @@ pub use transaction::transaction;
 /// ```
 pub use idempotent_macros::idempotent;
 
-pub use idempotent_macros::{StateMachine, state_transition};
+/// A state machine that is kept in a column: a graph of states and events, checked while it is compiled.
+///
+/// On an enum whose variants are the states, and which derives `Debug` and `Clone` too. It implements
+/// [`trait@StateMachine`], and what diesel, serde and the standard library need to store, load, show and parse a state.
+/// Each event becomes an associated function that gives an [`EventOf`]: `OrderStatus::pay().of(id).execute(conn)`. What
+/// else belongs to an event stands in a function of [`#[state_transition]`](macro@state_transition).
+///
+/// ```
+/// # #[cfg(all(feature = "sqlite", feature = "deadpool"))] mod example {
+/// # use idempotent_runtime::doc::Sqlite as Db;
+/// use diesel::prelude::*;
+/// use idempotent_runtime::{StateMachine, TransitionError};
+///
+/// diesel::table! {
+///     orders (id) {
+///         id -> BigInt,
+///         status -> Text,
+///         amount -> BigInt,
+///     }
+/// }
+///
+/// #[derive(QueryableByName)]
+/// #[diesel(table_name = orders)]
+/// pub struct Order { amount: i64 }
+///
+/// impl Order {
+///     fn is_large(&self) -> bool { self.amount > 100_000 }
+/// }
+///
+/// #[derive(StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
+/// #[state_machine(
+///     table = orders, column = status, id = id, row = Order,
+///     initial = Created,
+///     transitions(
+///         pay: { Created => InReview if Order::is_large, Created => Paid },
+///         judge: InReview => Paid | Cancelled,
+///         cancel: any - InReview => Cancelled,
+///     )
+/// )]
+/// pub enum OrderStatus {
+///     Created,
+///     InReview,
+///     #[state(alias = "payed")]
+///     Paid,
+///     #[state(terminal)]
+///     Cancelled,
+/// }
+///
+/// # async fn pay(conn: &mut Db) -> Result<(), TransitionError> {
+/// assert_eq!(OrderStatus::Created.allowed_from(), ["pay", "cancel"]);
+/// if let Some(moved) = OrderStatus::pay().of(42).execute(conn).await?.applied() {
+///     println!("it was {}, and is {}", moved.from, moved.to); // created, paid
+/// }
+/// # Ok(())
+/// # }
+/// # }
+/// ```
+///
+/// # Arguments
+///
+/// | argument | values | default |
+/// |---|---|---|
+/// | `table` | the path of the diesel table that holds the rows: `crate::schema::orders` | required |
+/// | `column` | the column that holds the state: `Text` or `Nullable<Text>` | required |
+/// | `id` | the column that names a row ([`IdType`]) | required |
+/// | `initial` | where a row may begin: `Created`, or `Created \| Draft`; or `#[state(initial)]` on variants | required, in one way or the other |
+/// | `transitions` | the edges, see below | required |
+/// | `terminal` | states that nothing may leave: `Settled \| Refunded`; or `#[state(terminal)]` | |
+/// | `history` | the path of the table of the history, with the columns `event`, `source`, `target`, `actor`, `reason`, `metadata`, `at` | no history |
+/// | `history_id` | the column of the history that names the row; only with `history` | `row_id` |
+/// | `version` | a `BigInt` column that counts the transitions of a row | |
+/// | `entered` | a `BigInt` column: when the state was entered, in milliseconds since the epoch. Transitions set it; for an INSERT its default has to, as that of `migration_sql` does | |
+/// | `key` | a text column for the key that is sent to another system | |
+/// | `row` | the type that guards look at (derives `QueryableByName`, see [`LoadRow`]) | none, and no guards |
+/// | `expires` | `expires(after = "30m", to = Expired, from = Created \| Draft)`; needs `entered` ([`Builder::expires`]) | `from`: every state with an unguarded edge to the target |
+/// | `rename_all` | `snake_case`, `SCREAMING_SNAKE_CASE`, `kebab-case`, `camelCase`, `PascalCase`, `lowercase`, `UPPERCASE` | `snake_case` |
+/// | `crate` | the path of this crate | `::idempotent_runtime` |
+///
+/// # Edges
+///
+/// | an edge | is |
+/// |---|---|
+/// | `pay: Created => Paid` | an event, a state that it leaves, and the state that it leads to |
+/// | `cancel: Created \| Paid => Cancelled` | an edge from each |
+/// | `abort: any - Paid => Cancelled` | an edge from every state but the terminal ones, the target itself, and those taken out |
+/// | `touch: Paid => Paid` | writes without moving |
+/// | `authorize: Init => Success \| Failed` | the function's outcome chooses, or [`Fire::to`] |
+/// | `next: { Cart => Address, Delivery => Payment if Order::needs_payment, Delivery => Confirm }` | several edges of one event; of guarded ones the first whose guard passes is taken |
+/// | `"OP_VOID/SUCCESS" as void_success: Init => Success` | an event whose stored name is no name in Rust |
+/// | `return: Complete => Returned` | a keyword: `OrderStatus::r#return()` |
+/// | `Created => Expired` | an edge without a name: event `to_expired`, one for all such edges to a state |
+///
+/// # Variants
+///
+/// | `#[state(…)]` | says |
+/// |---|---|
+/// | `name = "…"` | how the column holds it, in place of `rename_all` |
+/// | `alias = "…"` | an older name that is still read, and never written; may stand several times |
+/// | `initial` | a row may begin here |
+/// | `terminal` | nothing may leave it |
+/// | `external` | something else puts rows here, so that no edge has to |
+/// | `other` | no state of the graph: what unknown names are read as. One variant with one field, `Unknown(String)` |
+///
+/// Names are compared byte by byte.
+pub use idempotent_macros::StateMachine;
+
+/// A transition with a body: moves a row along its graph, runs the function, and appends to the history, in one
+/// transaction.
+///
+/// On an async function, or an associated one without `self`, that returns [`Result<Transition<T>, E>`](Transition) with
+/// `E: From<TransitionError>`. The body runs if the event is possible, once the row has moved: a repeat is answered with
+/// [`AlreadyApplied`](Transition::AlreadyApplied), and what the state does not permit with a
+/// [`Conflict`](TransitionError::Conflict), without it. `Err`, a panic, and an `AlreadyApplied` of its own undo
+/// everything.
+///
+/// ```
+/// # #[cfg(all(feature = "sqlite", feature = "deadpool"))] mod example {
+/// # use idempotent_runtime::doc::{OrderStatus, Sqlite as Db};
+/// use idempotent_runtime::{Transition, TransitionError, state_transition};
+///
+/// #[state_transition(machine = OrderStatus, event = settle)]
+/// async fn settle(#[tx] conn: &mut Db, #[id] order: i64, #[actor] who: &str) -> Result<Transition<u32>, TransitionError> {
+///     // … writes through `conn`: they commit together with the new state, or not at all.
+/// #   let _ = conn;
+///     Ok(7.into())
+/// }
+///
+/// # async fn call(conn: &mut Db) -> Result<(), TransitionError> {
+/// match settle(conn, 42, "ann").await? {
+///     Transition::Applied(entry) => println!("settled by this call: entry {entry}"),
+///     Transition::AlreadyApplied => println!("settled before"),
+/// }
+/// # Ok(())
+/// # }
+/// # }
+/// ```
+///
+/// # Arguments
+///
+/// | argument | values | default |
+/// |---|---|---|
+/// | `machine` | the enum that derives [`StateMachine`](derive@StateMachine) | required |
+/// | `event` | an event of its graph, with all of its edges | `from` and `to` |
+/// | `from`, `to` | states, in place of an event: `Created`, `Created \| Paid`, `any`, `any - Settled`; one edge must lead from each that is named to each target | `event` |
+/// | `guard` | a condition over the parameters, by reference, and the locked `row`: `row.amount <= *limit`; not with `via` | |
+/// | `outcome` | from the value to the state that it leads to: `\|said\| …`, or a function; where the graph leaves a choice, and nowhere else | |
+/// | `via` | a state that is committed before the body runs, see below | |
+/// | `failure`, `when` | with `via`: the state that a final error leads to, and which errors are final: `\|error\| …` | an error leaves the row in between |
+/// | `reclaim` | with `via`: after how long in between another caller may go on | `"5m"` |
+/// | `crate` | the path of this crate | `::idempotent_runtime` |
+///
+/// # Markers
+///
+/// | marker | on a parameter of type | |
+/// |---|---|---|
+/// | `#[tx]` | `&mut Db`, the caller's connection ([`Connection`]) | required. In a transaction of the caller's the transition is a savepoint |
+/// | `#[id]` | the id, or a reference to it ([`RowId`]) | required |
+/// | `#[version]` | `i64` | the version that the caller has seen: another one is [`Stale`](TransitionError::Stale) |
+/// | `#[actor]`, `#[reason]` | `&str`, `String`, an `Option` of one | for the history |
+/// | `#[metadata]` | anything that is `Serialize` | for the history, as JSON |
+/// | `#[key]` | `String` | with `via`, required: the key for the other system |
+///
+/// # What is generated
+///
+/// A function of the same signature without the markers. Inside stands yours, unchanged, between a call that begins the
+/// transaction and moves the row, and one that appends, commits, and runs the [effects](after_commit()). Beside it stand
+/// constants that hold what was written against the graph: an event, a state or an edge that it does not have, a missing
+/// `outcome`, or a marker whose column is not declared is a compile error at that word.
+///
+/// Under [`#[idempotent]`](macro@idempotent), which stands above, claim, transition and answer are one transaction.
+///
+/// # Calls to other systems
+///
+/// `via = Paying` commits `Created => Paying`, with the key, before the body runs, and `Paying => Paid` after it. The body is in
+/// no transaction, and its `#[key]` is that of the row: a caller with the same key goes on at once with a row that is
+/// stuck in between, and any other one after `reclaim`, with the key of the claim and not with its own. So the other
+/// system is called at least once, with one key; only if it honours that is a repeat harmless. The machine declares
+/// `key` and `entered`; on a connection that is in a transaction the call is refused.
+///
+/// ```
+/// # #[cfg(all(feature = "sqlite", feature = "deadpool"))] mod example {
+/// # use idempotent_runtime::doc::{OrderStatus, Sqlite as Db};
+/// # use idempotent_runtime::{Transition, TransitionError, state_transition};
+/// # struct Provider;
+/// # impl Provider { async fn charge(&self, _: i64, key: &str) -> Result<String, TransitionError> { Ok(key.to_owned()) } }
+/// #[state_transition(machine = OrderStatus, from = Created, via = Paying, to = Paid, reclaim = "2m")]
+/// async fn pay(
+///     #[tx] conn: &mut Db,
+///     #[id] order: i64,
+///     #[key] key: String,
+///     provider: &Provider,
+/// ) -> Result<Transition<String>, TransitionError> {
+/// #   let _ = conn;
+///     Ok(provider.charge(order, &key).await?.into())
+/// }
+/// # }
+/// ```
+pub use idempotent_macros::state_transition;
 
 /// Types that keep the examples of this documentation short.
 #[doc(hidden)]
@@ -262,3 +470,7 @@ pub mod doc {
         Expired,
     }
 }
+
+#[cfg(all(doctest, feature = "axum", feature = "deadpool", feature = "sqlite", feature = "testkit"))]
+#[doc = include_str!("../../docs/state-machines.md")]
+mod state_machines_page {}

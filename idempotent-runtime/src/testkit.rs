@@ -7,9 +7,12 @@
 //! use idempotent_runtime::testkit;
 //!
 //! # async fn tests(conn: &mut Db, pool: &SqlitePool) {
+//! let mut id = 0;
 //! let insert = async |conn: &mut Db, status: OrderStatus| {
-//!     let row = (orders::status.eq(status), orders::version.eq(0), orders::entered_at.eq(0));
-//!     diesel::insert_into(orders::table).values(row).returning(orders::id).get_result::<i64>(conn).await
+//!     id += 1;
+//!     let row = (orders::id.eq(id), orders::status.eq(status), orders::version.eq(0), orders::entered_at.eq(0));
+//!     diesel::insert_into(orders::table).values(row).execute(conn).await?;
+//!     Ok(id)
 //! };
 //! testkit::prove::<OrderStatus, _, _>(conn, insert).await;
 //!
@@ -31,7 +34,7 @@ use crate::pool::{Connection, ConnectionPool, Pooled};
 /// What was proved.
 ///
 /// ```
-/// let proof = idempotent_runtime::testkit::Proof { pairs: 36, applied: 7, already: 5, conflicts: 24 };
+/// let proof = idempotent_runtime::testkit::Proof { pairs: 36, applied: 7, already: 6, conflicts: 23 };
 /// assert_eq!(proof.pairs, proof.applied + proof.already + proof.conflicts);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

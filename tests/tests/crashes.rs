@@ -168,9 +168,13 @@ macro_rules! matrix {
                     let _ = std::fs::remove_file(&cell.provider);
                 }
             }
-            let other = if database::NAME == "sqlite" { "postgres." } else { "sqlite." };
+            let elsewhere = |point: &str| {
+                let of =
+                    ["sqlite", "postgres", "mysql"].into_iter().find(|name| point.starts_with(&format!("{name}.")));
+                of.is_some_and(|of| of != database::NAME)
+            };
             let missed: Vec<_> =
-                FAILPOINTS.iter().filter(|point| !crashed.contains(*point) && !point.starts_with(other)).collect();
+                FAILPOINTS.iter().filter(|point| !crashed.contains(*point) && !elsewhere(point)).collect();
             println!("{}: crashed at {} points, in {cells} cells of the matrix", database::NAME, crashed.len());
             assert!(missed.is_empty(), "no crash came by {missed:?}");
         }
@@ -182,6 +186,7 @@ mod at_every_point {
 
     matrix!(sqlite);
     matrix!(postgres);
+    matrix!(mysql);
 }
 
 mod a_zombie_finds_that_its_run_was_finished {
@@ -189,4 +194,5 @@ mod a_zombie_finds_that_its_run_was_finished {
 
     zombie!(sqlite);
     zombie!(postgres);
+    zombie!(mysql);
 }

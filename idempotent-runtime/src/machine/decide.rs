@@ -39,7 +39,7 @@ impl Request<'_> {
     pub(crate) fn only_edge(&self, graph: &'static Graph) -> Option<usize> {
         let mut edges = self.edges(graph);
         let (n, edge) = edges.next()?;
-        (edges.next().is_none() && edge.guard.is_none() && edge.from != edge.to).then_some(n)
+        (edges.next().is_none() && !graph.is_guarded(n) && edge.from != edge.to).then_some(n)
     }
 
     /// The states that the event leads to.
@@ -99,18 +99,22 @@ pub(crate) fn decide<M: StateMachine>(request: Request<'_>, found: Option<&Found
     }
 }
 
-/// The edge that a row takes, by the guards in their order; or the conflict with the last guard that refused.
+/// The edge that a row takes, by the guards of the event in their order; or the conflict with the guard that is in the
+/// way: that of another alternative, which is open and goes first, or the last one that is closed.
 pub(crate) fn choose<M: StateMachine>(
     request: Request<'_>,
     from: usize,
     edges: &[usize],
     row: &M::Row,
 ) -> Result<usize, TransitionError> {
-    let passing = edges.iter().find(|edge| M::passes(**edge, row));
-    passing.copied().ok_or_else(|| {
-        let guard = edges.last().and_then(|edge| M::GRAPH.edges[*edge].guard);
-        refused::<M>(request, from, guard)
-    })
+    let graph = M::GRAPH;
+    let guard = |edge: usize| graph.edges[edge].guard;
+    let mut alternatives = edges.first().into_iter().flat_map(|edge| graph.alternatives(*edge));
+    match alternatives.find(|edge| M::passes(*edge, row)) {
+        Some(open) if edges.contains(&open) => Ok(open),
+        Some(open) => Err(refused::<M>(request, from, guard(open).or(Some("the alternative before it")))),
+        None => Err(refused::<M>(request, from, edges.last().and_then(|edge| guard(*edge)))),
+    }
 }
 
 /// The conflict of a row whose state would permit the event, and whose guard refuses it.

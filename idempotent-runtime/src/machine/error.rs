@@ -4,7 +4,7 @@ use http::StatusCode;
 
 use crate::store::fault::{Fault, classify};
 
-/// Why a row was not moved. Nothing of the transition was written.
+/// Why a row was not moved. Nothing of the transition was written, but for what [`Retryable`](Self::Retryable) says.
 ///
 /// A function of `#[state_transition]` returns `Result<Transition<T>, E>` with `E: From<TransitionError>`.
 ///
@@ -101,7 +101,19 @@ pub enum TransitionError {
         /// What was chosen.
         chosen: Option<String>,
     },
-    /// Another transaction was met, or the connection was lost: run the whole transaction again.
+    /// The call says what the machine has no column for.
+    #[error("`{what}` needs `{argument} = …` in `#[state_machine]` of `{machine}`")]
+    #[non_exhaustive]
+    Undeclared {
+        /// What was said.
+        what: &'static str,
+        /// The argument that is missing.
+        argument: &'static str,
+        /// The name of the enum.
+        machine: &'static str,
+    },
+    /// Another transaction was met, or the connection was lost: run the whole transaction again. If it was lost during
+    /// the COMMIT, the transition may have been written all the same, and then the next run finds it applied.
     #[error("the transaction met another one; run it again")]
     Retryable(#[source] diesel::result::Error),
     /// The database failed.
@@ -139,6 +151,7 @@ impl TransitionError {
             | Self::UnknownState { .. }
             | Self::InTransaction { .. }
             | Self::Undecided { .. }
+            | Self::Undeclared { .. }
             | Self::Database(_) => StatusCode::INTERNAL_SERVER_ERROR,
         }
     }
@@ -161,6 +174,7 @@ impl TransitionError {
             Self::UnknownState { .. } => "state_unknown",
             Self::InTransaction { .. } => "state_in_transaction",
             Self::Undecided { .. } => "state_undecided",
+            Self::Undeclared { .. } => "state_undeclared",
             Self::Database(_) => "state_failed",
         }
     }

@@ -158,6 +158,7 @@ impl<M: StateMachine> Fire<M> {
         M::Row: LoadRow<C>,
     {
         let firing = self.firing;
+        firing.check_declared::<M>()?;
         let sql = Sql::of::<M>(driver::<C>().database());
         let chosen = firing.target.is_none() && firing.ask.is_chosen(M::GRAPH);
         let open = begin(conn).await?;
@@ -245,6 +246,7 @@ impl<M: StateMachine> Birth<M> {
     /// inserts the row. The row must be there, and in this state, which must be an initial one.
     pub async fn execute<C: Connection>(self, conn: &mut C) -> Result<(), TransitionError> {
         let Self { firing, state } = self;
+        firing.check_declared::<M>()?;
         let sql = Sql::of::<M>(driver::<C>().database());
         let name = state.name();
         let initial = M::GRAPH.states.iter().any(|state| state.initial && state.name == name);

@@ -34,6 +34,20 @@ impl Firing {
         Self { ask, row, label, target: None, version: None, notes: Notes::default() }
     }
 
+    /// Refuses what the machine has no column for: it would be lost without a word.
+    pub(crate) fn check_declared<M: StateMachine>(&self) -> Result<(), TransitionError> {
+        let undeclared = |what, argument| TransitionError::Undeclared { what, argument, machine: M::GRAPH.name };
+        let Notes { actor, reason, metadata } = &self.notes;
+        if self.version.is_some() && M::COLUMNS.version.is_none() {
+            return Err(undeclared("version", "version"));
+        }
+        let noted = [("actor", actor), ("reason", reason), ("metadata", metadata)];
+        match noted.into_iter().find(|(_, note)| note.is_some()) {
+            Some((what, _)) if !M::COLUMNS.history => Err(undeclared(what, "history")),
+            _ => Ok(()),
+        }
+    }
+
     pub(crate) fn request(&self) -> Request<'_> {
         Request { ask: self.ask, row: &self.label, target: self.target, version: self.version }
     }
@@ -146,25 +160,36 @@ impl<C: Connection> Session<'_, C> {
             Verdict::Refuse(error) => return Err(self.passed::<M>(firing, error).await?),
         };
         let stored = found.and_then(|found| found.state).unwrap_or_default();
-        let guarded = edges.iter().any(|edge| graph.edges[*edge].guard.is_some());
-        let mut edge = edges.first().copied();
-        if guard.is_some() || guarded {
-            let row = self.whole::<M>(firing).await?;
-            if let Some((text, passes)) = guard
-                && !passes(&row)
-            {
-                return Err(refused::<M>(request, from, Some(text)));
-            }
-            if guarded {
-                edge = Some(choose::<M>(request, from, &edges, &row)?);
-            }
+        if let Some((text, passes)) = guard
+            && !passes(&self.whole::<M>(firing).await?)
+        {
+            return Err(refused::<M>(request, from, Some(text)));
         }
-        if chosen {
+        // The outcome chooses where the graph leaves it a choice from this very state.
+        if chosen && (firing.ask.event.is_none() || edges.iter().any(|edge| graph.edges[*edge].chosen)) {
             return Ok(Fired::Undecided { stored, edges });
         }
-        let edge = edge.unwrap_or_default();
+        let edge = self.edge_of::<M>(firing, request, from, &edges).await?;
         self.leave_exactly::<M>(firing, edge, &stored, Key::Leave).await?;
         Ok(Fired::Moved { edge })
+    }
+
+    /// The edge that a locked row takes: the only one, or the first whose guard lets it pass.
+    pub(crate) async fn edge_of<M>(
+        &mut self,
+        firing: &Firing,
+        request: Request<'_>,
+        from: usize,
+        edges: &[usize],
+    ) -> Result<usize, TransitionError>
+    where
+        M: StateMachine<Row: LoadRow<C>>,
+    {
+        let first = edges.first().copied().unwrap_or_default();
+        if !M::GRAPH.is_guarded(first) {
+            return Ok(first);
+        }
+        choose::<M>(request, from, edges, &self.whole::<M>(firing).await?)
     }
 
     async fn whole<M>(&mut self, firing: &Firing) -> Result<M::Row, TransitionError>

@@ -122,6 +122,18 @@ impl Graph {
         (0..self.events.len()).filter(possible).map(|event| self.events[event].name).collect()
     }
 
+    /// Where an event may lead from the source of an edge, in order: of guarded ways the first that is open is taken.
+    pub(crate) fn alternatives(&'static self, edge: usize) -> impl Iterator<Item = usize> {
+        let Edge { event, from, .. } = self.edges[edge];
+        let same = move |(_, edge): &(usize, &Edge)| edge.event == event && edge.from == from;
+        self.edges.iter().enumerate().filter(same).map(|(n, _)| n)
+    }
+
+    /// Whether guards say where an event leads from the source of an edge.
+    pub(crate) fn is_guarded(&'static self, edge: usize) -> bool {
+        self.alternatives(edge).any(|edge| self.edges[edge].guard.is_some())
+    }
+
     /// Whether nothing leaves a state.
     pub(crate) fn is_terminal(&self, state: usize) -> bool {
         !self.edges.iter().any(|edge| edge.from == state && edge.to != state)

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::StateMachine;
 use super::ask::Ask;
-use super::decide::{Found, Verdict, choose, decide};
+use super::decide::{Found, Verdict, decide};
 use super::error::TransitionError;
 use super::fire::{json, undecided};
 use super::firing::{Firing, Session, begin, driver};
@@ -13,7 +13,6 @@ use super::row::LoadRow;
 use super::row_id::{RowId, RowName};
 use super::sql::{Key, Notes, Sql, Update};
 use crate::pool::Connection;
-use crate::store::statement::Statement;
 
 /// How many rows one statement moves: what every database can take as values of one statement.
 const CHUNK: usize = 5_000;
@@ -111,6 +110,8 @@ impl<M: StateMachine, I: RowId<M::IdType>> FireMany<M, I> {
         M::Row: LoadRow<C>,
     {
         let Self { ask, target, ids, notes, age, machine: _ } = self;
+        let said = Firing { notes: notes.clone(), ..Firing::new::<M>(ask, RowName::none()) };
+        said.check_declared::<M>()?;
         let sql = Sql::of::<M>(driver::<C>().database());
         let open = begin(conn).await?;
         let mut many = Many { moved: Vec::new(), skipped: Vec::new() };
@@ -230,18 +231,13 @@ impl<C: Connection> Session<'_, C> {
         M: StateMachine<Row: LoadRow<C>>,
     {
         let graph = M::GRAPH;
-        if edges.iter().all(|edge| graph.edges[*edge].guard.is_none()) {
-            // Several events may lead to the one target that was asked for: the first that was declared.
-            return Ok(match edges {
-                [edge] => Ok(*edge),
-                [edge, ..] if firing.target.is_some() => Ok(*edge),
-                edges => Err(undecided::<M>(firing, graph.states[from].name.to_owned(), edges, None)),
-            });
+        // Several events may lead to the one target that was asked for: the first that was declared.
+        if edges.len() > 1 && firing.target.is_none() && !graph.is_guarded(edges[0]) {
+            return Ok(Err(undecided::<M>(firing, graph.states[from].name.to_owned(), edges, None)));
         }
-        let (text, binds) = self.sql.whole(&firing.row.bind);
-        match M::Row::load(self.conn, Statement::new(text, binds)).await? {
-            Some(row) => Ok(choose::<M>(firing.request(), from, edges, &row)),
-            None => Ok(Err(TransitionError::NotFound { row: firing.label.as_str().into() })),
+        match self.edge_of::<M>(firing, firing.request(), from, edges).await {
+            Err(refused @ (TransitionError::Conflict { .. } | TransitionError::NotFound { .. })) => Ok(Err(refused)),
+            edge => edge.map(Ok),
         }
     }
 }

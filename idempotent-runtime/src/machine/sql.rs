@@ -34,6 +34,7 @@ pub(crate) struct Update<'u> {
 /// What an update does with the key of a `via` state.
 #[derive(Clone, Copy)]
 pub(crate) enum Key<'u> {
+    /// It goes, with the attempt that it belonged to.
     Leave,
     /// Stores this one.
     Set(&'u str),
@@ -138,8 +139,15 @@ impl Sql {
         if let Some(column) = &self.entered {
             let _ = write!(sql, ", {column} = {}", self.database.now());
         }
-        if let (Some(column), Key::Set(key)) = (&self.key, key) {
-            let _ = write!(sql, ", {column} = {}", bind(text(key), &mut binds));
+        match (&self.key, key) {
+            (Some(column), Key::Set(key)) => {
+                let _ = write!(sql, ", {column} = {}", bind(text(key), &mut binds));
+            }
+            // It belongs to an attempt, and goes with it: nobody may go on with the key of an older one.
+            (Some(column), Key::Leave | Key::Ask(_)) => {
+                let _ = write!(sql, ", {column} = NULL");
+            }
+            (None, _) => {}
         }
         let these = list(ids.iter().cloned(), &mut binds);
         let states = list(from.iter().map(|name| text(name)), &mut binds);
@@ -157,9 +165,14 @@ impl Sql {
     }
 
     /// Goes on with what a key began: the row stays where it is, and its time in the state begins anew.
-    pub(crate) fn stay(&self, row: &Bind, stored: &str, key: &str) -> Text {
-        let ids = std::slice::from_ref(row);
-        self.update(&Update { to: stored, ids, from: vec![stored], version: None, key: Key::Ask(key), age: None })
+    /// It is no transition: neither the version nor the history sees it.
+    pub(crate) fn stay(&self, row: &Bind, stored: &str, key: &str) -> Option<Text> {
+        let Self { table, state, id, database, .. } = self;
+        let (entered, column) = (self.entered.as_ref()?, database.exact(self.key.as_ref()?));
+        let (now, state) = (database.now(), database.exact(state));
+        let text_of =
+            format!("UPDATE {table} SET {entered} = {now} WHERE {id} = ?1 AND {state} = ?2 AND {column} = ?3");
+        Some((text_of, vec![row.clone(), text(stored), text(key)]))
     }
 
     /// Appends to the history: for each row the state that it left, if any.

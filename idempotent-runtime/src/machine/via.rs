@@ -8,6 +8,7 @@ use super::decide::{Found, Request, Verdict, decide, refused};
 use super::error::TransitionError;
 use super::fire::undecided;
 use super::firing::{Firing, Session, begin, driver};
+use super::row::LoadRow;
 use super::span::{Ran, Returns, Terms};
 use super::sql::{Key, Sql};
 use super::{StateMachine, state_at};
@@ -55,7 +56,7 @@ pub async fn open_via<M, C, R, T, E>(
     conn: &mut C,
 ) -> Opened<ViaSpan<M>, R>
 where
-    M: StateMachine,
+    M: StateMachine<Row: LoadRow<C>>,
     C: Connection,
 {
     let (firing, machine) = terms.into_parts();
@@ -66,12 +67,11 @@ where
     }
 }
 
-async fn claim<M: StateMachine, C: Connection>(
-    via: Via,
-    firing: &Firing,
-    key: String,
-    conn: &mut C,
-) -> Result<Option<String>, TransitionError> {
+async fn claim<M, C>(via: Via, firing: &Firing, key: String, conn: &mut C) -> Result<Option<String>, TransitionError>
+where
+    M: StateMachine<Row: LoadRow<C>>,
+    C: Connection,
+{
     let graph = M::GRAPH;
     if driver::<C>().depth(conn)? > 0 {
         let between = via.claim.edges(graph).next().map_or("", |(_, edge)| graph.states[edge.to].name);
@@ -151,18 +151,16 @@ async fn leave<M: StateMachine, C: Connection>(
 
 impl<C: Connection> Session<'_, C> {
     /// Claims, or goes on; the key to send, or `None` if there is nothing left to do.
-    async fn claim<M: StateMachine>(
-        &mut self,
-        via: Via,
-        firing: &Firing,
-        key: String,
-    ) -> Result<Option<String>, TransitionError> {
+    async fn claim<M>(&mut self, via: Via, firing: &Firing, key: String) -> Result<Option<String>, TransitionError>
+    where
+        M: StateMachine<Row: LoadRow<C>>,
+    {
         let found = self.lock(&firing.row).await?;
         let stored = found.as_ref().and_then(|found| found.state.clone()).unwrap_or_default();
         let request = Request { ask: via.claim, ..firing.request() };
         match decide::<M>(request, found.as_ref()) {
-            Verdict::Move { edges, .. } => {
-                let edge = edges.first().copied().unwrap_or_default();
+            Verdict::Move { from, edges } => {
+                let edge = self.edge_of::<M>(firing, request, from, &edges).await?;
                 self.leave_exactly::<M>(firing, edge, &stored, Key::Set(&key)).await?;
                 self.append::<M>(firing, edge).await?;
                 Ok(Some(key))
@@ -174,8 +172,10 @@ impl<C: Connection> Session<'_, C> {
                 if begun != key && age.is_none_or(|age| age < via.reclaim_ms) {
                     return Err(busy::<M>(firing, via));
                 }
-                let update = self.sql.stay(&firing.row.bind, &stored, &begun);
-                match self.execute(update).await? {
+                let Some(stay) = self.sql.stay(&firing.row.bind, &stored, &begun) else {
+                    return Err(busy::<M>(firing, via));
+                };
+                match self.execute(stay).await? {
                     1 => Ok(Some(begun)),
                     _ => Err(busy::<M>(firing, via)),
                 }

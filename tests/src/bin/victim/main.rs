@@ -6,6 +6,7 @@
 
 #![allow(clippy::duplicate_mod, reason = "the service is compiled once for each database")]
 
+mod mysql;
 mod postgres;
 mod sqlite;
 
@@ -29,6 +30,7 @@ fn main() {
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("a runtime");
     let answer = match database.as_str() {
         "sqlite" => runtime.block_on(sqlite::run(task)),
+        "mysql" => runtime.block_on(mysql::run(task)),
         _ => runtime.block_on(postgres::run(task)),
     };
     println!("{answer}");

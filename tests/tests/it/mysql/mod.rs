@@ -2,3 +2,4 @@ pub(crate) use tests::mysql as database;
 
 #[path = "../cases/mod.rs"]
 mod cases;
+mod traps;

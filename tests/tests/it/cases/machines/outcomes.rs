@@ -168,6 +168,10 @@ async fn every_kind_of_id_names_its_row() {
     bench.run("INSERT INTO named VALUES ('a', 'on'), ('b', 'off')").await;
     assert!(Switch::flip().of("a").execute(conn).await.unwrap().is_applied());
     assert!(!Switch::flip().of(String::from("b")).execute(conn).await.unwrap().is_applied());
+    let noted = Switch::flip().of("a").actor("ann").execute(conn).await;
+    assert_eq!(noted.unwrap_err().to_string(), "`actor` needs `history = …` in `#[state_machine]` of `Switch`");
+    let seen = Switch::flip().of("a").version(3).execute(conn).await;
+    assert!(matches!(seen, Err(TransitionError::Undeclared { what: "version", .. })), "{seen:?}");
     assert_eq!(Switch::flip().of_many(["a", "b", "c"]).execute(conn).await.unwrap().skipped.len(), 3);
 }
 

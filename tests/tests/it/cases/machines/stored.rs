@@ -215,7 +215,7 @@ fn a_diff_says_which_stored_states_would_be_stranded() {
 
 /// Two machines on one table: each moves its own column.
 #[derive(StateMachine, Debug, Clone, Copy, PartialEq, Eq)]
-#[state_machine(table = orders, column = charge_key, id = id, initial = Waiting, transitions(receive: Waiting => Received))]
+#[state_machine(table = orders, column = reception, id = id, initial = Waiting, transitions(receive: Waiting => Received))]
 enum Reception {
     Waiting,
     Received,
@@ -226,10 +226,10 @@ async fn two_machines_share_a_table() {
     let Some(bench) = Bench::new().await else { return };
     let conn = &mut *bench.conn().await;
     let id = bench.row("created").await;
-    bench.run("UPDATE orders SET charge_key = 'waiting'").await;
+    bench.run("UPDATE orders SET reception = 'waiting'").await;
     assert!(Reception::receive().of(id).execute(conn).await.unwrap().is_applied());
     assert!(Status::pay().of(id).execute(conn).await.unwrap().is_applied());
-    let both = orders::table.find(id).select((orders::status, orders::charge_key));
+    let both = orders::table.find(id).select((orders::status, orders::reception));
     let both: (Option<Status>, Option<Reception>) = both.first(conn).await.unwrap();
     assert_eq!(both, (Some(Status::Paid), Some(Reception::Received)));
 }

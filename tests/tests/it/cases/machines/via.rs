@@ -194,3 +194,71 @@ async fn crashing(#[tx] conn: &mut Db, #[id] order: i64, #[key] key: String) -> 
     assert!(order < 0, "crashed");
     Ok(().into())
 }
+
+#[state_transition(machine = Status, from = Settled, via = Small, to = Large)]
+async fn enlarge(#[tx] conn: &mut Db, #[id] order: i64, #[key] key: String) -> Result<Transition<()>, OrderError> {
+    let _ = (conn, key);
+    Ok(().into())
+}
+
+#[state_transition(machine = Status, from = Created, via = Paying, to = Paid, reclaim = "1m")]
+async fn pay_once(
+    #[tx] conn: &mut Db,
+    #[id] order: i64,
+    #[version] seen: i64,
+    #[key] key: String,
+    fails: bool,
+) -> Result<Transition<String>, OrderError> {
+    let _ = conn;
+    if fails { Err(OrderError::Refused) } else { Ok(key.into()) }
+}
+
+#[tokio::test]
+async fn going_on_is_no_transition_that_a_version_would_see() {
+    let Some(bench) = Bench::new().await else { return };
+    let id = bench.row("created").await;
+    let conn = &mut *bench.conn().await;
+    for _ in 0..3 {
+        assert!(matches!(pay_once(conn, id, 0, "k1".into(), true).await, Err(OrderError::Refused)));
+        assert_eq!(bench.version(id).await, 1);
+    }
+    assert!(pay_once(conn, id, 0, "k1".into(), false).await.unwrap().is_applied());
+}
+
+#[tokio::test]
+async fn the_guards_of_the_graph_hold_on_the_way_into_the_state_in_between() {
+    let Some(bench) = Bench::new().await else { return };
+    let (small, large) = (bench.row("settled").await, bench.row("settled").await);
+    bench.run(&format!("UPDATE orders SET amount = 500 WHERE id = {large}")).await;
+    let conn = &mut *bench.conn().await;
+    assert!(enlarge(conn, small, "k1".into()).await.unwrap().is_applied());
+    // A guard before it is open: the graph leads elsewhere.
+    let refused = enlarge(conn, large, "k1".into()).await;
+    let Err(OrderError::Transition(TransitionError::Conflict { guard, .. })) = &refused else { panic!("{refused:?}") };
+    assert_eq!(*guard, Some("Row::is_large"));
+    let id = bench.row("notified").await;
+    assert!(hold(conn, id, "k2".into()).await.is_err());
+    assert_eq!(bench.status(id).await.as_deref(), Some("notified"));
+    bench.run(&format!("UPDATE orders SET amount = 500 WHERE id = {id}")).await;
+    assert!(hold(conn, id, "k2".into()).await.unwrap().is_applied());
+}
+
+#[state_transition(machine = Status, from = Notified, via = Held, to = Small)]
+async fn hold(#[tx] conn: &mut Db, #[id] order: i64, #[key] key: String) -> Result<Transition<()>, OrderError> {
+    let _ = (conn, key);
+    Ok(().into())
+}
+
+#[tokio::test]
+async fn nobody_goes_on_with_the_key_of_an_older_attempt() {
+    let Some(bench) = Bench::new().await else { return };
+    let (id, provider) = (bench.row("created").await, Provider::default());
+    let conn = &mut *bench.conn().await;
+    assert!(pay(conn, id, "k1".into(), "ann", &provider, Says::Declined).await.is_err());
+    // By an event alone, without a key.
+    assert!(Status::begin().of(id).execute(conn).await.unwrap().is_applied());
+    bench.run(&format!("UPDATE orders SET entered_at = entered_at - 61000 WHERE id = {id}")).await;
+    let refused = pay(conn, id, "k2".into(), "bob", &provider, Says::Yes).await;
+    assert!(matches!(refused, Err(OrderError::Transition(TransitionError::Conflict { .. }))), "{refused:?}");
+    assert_eq!(provider.keys(), ["k1"]);
+}
