@@ -9,7 +9,7 @@ macro_rules! failpoint {
 }
 pub(crate) use failpoint;
 
-/// Every point of a leased run, of its steps, and of a transactional run.
+/// Every point of a leased run, of its steps, of a transition, and of a transactional run.
 #[cfg(feature = "__failpoints")]
 pub const FAILPOINTS: &[&str] = &[
     "claim.before",
@@ -28,6 +28,14 @@ pub const FAILPOINTS: &[&str] = &[
     "step.tx.begun",
     "step.tx.executed",
     "step.tx.committed",
+    "transition.begun",
+    "transition.moved",
+    "transition.executed",
+    "transition.ended",
+    "transition.committed",
+    "via.claimed",
+    "via.executed",
+    "via.left",
     "transaction.before",
     "transaction.opened",
     "transaction.executed",

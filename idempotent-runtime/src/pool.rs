@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 
 use crate::store::DriverOf;
 
-/// A connection that this toolkit can keep its records through: `AsyncPgConnection`, and
-/// `SyncConnectionWrapper<SqliteConnection>`. The features `postgres` and `sqlite` add them.
+/// A connection that this toolkit can keep its records through: `AsyncPgConnection`, `AsyncMysqlConnection`, and
+/// `SyncConnectionWrapper<SqliteConnection>`. The features `postgres`, `mysql` and `sqlite` add them.
 ///
 /// ```
 /// use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
@@ -18,8 +18,8 @@ use crate::store::DriverOf;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a connection of diesel-async that idempotency records can be kept through",
-    label = "expected `AsyncPgConnection` or `SyncConnectionWrapper<SqliteConnection>`",
-    note = "enable the feature of your database: `idempotent-runtime = {{ features = [\"postgres\"] }}` or `\"sqlite\"`"
+    label = "expected `AsyncPgConnection`, `AsyncMysqlConnection` or `SyncConnectionWrapper<SqliteConnection>`",
+    note = "enable the feature of your database: `idempotent-runtime = {{ features = [\"postgres\"] }}`, `\"mysql\"` or `\"sqlite\"`"
 )]
 pub trait Connection: AsyncConnection + Send + 'static {
     /// The verbs of this connection's database.

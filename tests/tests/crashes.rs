@@ -11,7 +11,10 @@ use diesel::{QueryableByName, sql_query};
 use diesel_async::RunQueryDsl;
 use idempotent_runtime::__private::FAILPOINTS;
 
-const MODES: [&str; 5] = ["transactional", "undone", "leased", "failing", "stepped"];
+const MODES: [&str; 7] = ["transactional", "undone", "leased", "failing", "stepped", "moved", "carried"];
+
+const EFFECTS: &str = "SELECT what, COUNT(*) AS times FROM effects GROUP BY what ORDER BY what";
+const LINES: &str = "SELECT event AS what, COUNT(*) AS times FROM parcel_history GROUP BY event ORDER BY event";
 
 #[derive(QueryableByName)]
 struct Effect {
@@ -56,7 +59,7 @@ impl Cell {
             if body == "done" {
                 return (status, replayed, body);
             }
-            assert!([409, 502].contains(&status), "{} {point}: {status} {body}", self.mode);
+            assert!([409, 500, 502].contains(&status), "{} {point}: {status} {body}", self.mode);
             assert!(begun.elapsed() < Duration::from_secs(30), "{} {point}: the key is stuck", self.mode);
         }
     }
@@ -67,15 +70,26 @@ impl Cell {
     }
 
     /// What must hold once the request was answered and repeated.
-    fn check(&self, point: &str, effects: &[Effect]) {
+    fn check(&self, point: &str, effects: &[Effect], lines: &[Effect]) {
         let at = format!("{} {} {point}", self.database, self.mode);
-        let effects: Vec<_> = effects.iter().map(|effect| (effect.what.as_str(), effect.times)).collect();
+        let counted = |effects: &[Effect]| -> Vec<(String, i64)> {
+            effects.iter().map(|effect| (effect.what.clone(), effect.times)).collect()
+        };
+        let once =
+            |names: &[&str]| -> Vec<(String, i64)> { names.iter().map(|name| ((*name).to_owned(), 1)).collect() };
+        let (effects, lines) = (counted(effects), counted(lines));
         let asked = self.asked();
         match self.mode {
-            "transactional" => assert_eq!(effects, [("effect", 1)], "{at}"),
-            "undone" => assert_eq!(effects, [], "{at}"),
+            "transactional" => assert_eq!(effects, once(&["effect"]), "{at}"),
+            "undone" => assert_eq!(effects, once(&[]), "{at}"),
+            "moved" => assert_eq!((effects, lines), (once(&["shipped"]), once(&["ship"])), "{at}"),
+            "carried" => {
+                assert_eq!(lines, once(&["deliver", "ship"]), "{at}");
+                let keys: HashSet<_> = asked.iter().collect();
+                assert_eq!(keys.len(), 1, "{at}: the carrier was sent the key of the first attempt, however often");
+            }
             "stepped" => {
-                assert_eq!(effects, [("confirm", 1), ("start", 1)], "{at}");
+                assert_eq!(effects, once(&["confirm", "start"]), "{at}");
                 let keys: HashSet<_> = asked.iter().collect();
                 assert_eq!(keys.len(), 1, "{at}: one charge, however often the provider was asked");
                 assert!(asked.len() <= 3, "{at}: asked again only where a crash came between the call and its record");
@@ -130,8 +144,8 @@ macro_rules! zombie {
             assert!(holder.wait().expect("it ends").success());
             assert_eq!(late, (201, true, "done".into()), "the holder's client gets the answer that was stored");
             let conn = &mut *fresh.pool(1).get().await.unwrap();
-            let effects = sql_query("SELECT what, COUNT(*) AS times FROM effects GROUP BY what ORDER BY what");
-            cell.check("stopped", &effects.load::<Effect>(conn).await.unwrap());
+            let effects = sql_query(EFFECTS).load::<Effect>(conn).await.unwrap();
+            cell.check("stopped", &effects, &[]);
             let _ = (std::fs::remove_file(&cell.provider), std::fs::remove_file(&let_go));
         }
     };
@@ -161,9 +175,9 @@ macro_rules! matrix {
                         let again = cell.request(None).expect("no point is set");
                         assert_eq!((again.0, again.1, &again.2), (first.0, true, &first.2), "{mode} {point}");
                         let conn = &mut *fresh.pool(1).get().await.unwrap();
-                        let effects =
-                            sql_query("SELECT what, COUNT(*) AS times FROM effects GROUP BY what ORDER BY what");
-                        cell.check(point, &effects.load::<Effect>(conn).await.unwrap());
+                        let effects = sql_query(EFFECTS).load::<Effect>(conn).await.unwrap();
+                        let lines = sql_query(LINES).load::<Effect>(conn).await.unwrap();
+                        cell.check(point, &effects, &lines);
                     }
                     let _ = std::fs::remove_file(&cell.provider);
                 }

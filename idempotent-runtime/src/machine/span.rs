@@ -11,6 +11,7 @@ use super::row::LoadRow;
 use super::row_id::RowId;
 use super::sql::{Key, Sql};
 use super::transition::Transition;
+use crate::failpoint::failpoint;
 use crate::pool::Connection;
 use crate::run::plain::{Opened, Panic};
 
@@ -182,10 +183,14 @@ where
         Ok(open) => open,
         Err(error) => return Opened::Done((returns.refuse)(error)),
     };
+    failpoint!("transition.begun");
     let mut session = Session { conn: &mut *conn, sql: &sql };
     let done = match session.fire::<M>(&firing, guard, chosen).await {
         Ok(Fired::Already) => (returns.already)(),
-        Ok(fired) => return Opened::Run(Span { open, sql, firing, fired, machine }),
+        Ok(fired) => {
+            failpoint!("transition.moved");
+            return Opened::Run(Span { open, sql, firing, fired, machine });
+        }
         Err(error) => (returns.refuse)(error),
     };
     match open.roll_back(conn).await {
@@ -224,10 +229,14 @@ where
         }
         Ran::Applied(value) => outcome.map(|outcome| outcome(value)),
     };
+    failpoint!("transition.executed");
     let mut session = Session { conn: &mut *conn, sql: &sql };
-    match session.end::<M>(&firing, fired, chosen).await {
+    let ended = session.end::<M>(&firing, fired, chosen).await;
+    failpoint!("transition.ended");
+    match ended {
         Ok(proven) => match open.commit(conn, proven).await {
             Ok(effects) => {
+                failpoint!("transition.committed");
                 effects.run().await;
                 result
             }

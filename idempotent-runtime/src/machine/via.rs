@@ -13,6 +13,7 @@ use super::span::{Ran, Returns, Terms};
 use super::sql::{Key, Sql};
 use super::{StateMachine, state_at};
 use crate::effects::Effects;
+use crate::failpoint::failpoint;
 use crate::pool::Connection;
 use crate::run::plain::{Opened, Panic};
 
@@ -61,7 +62,10 @@ where
 {
     let (firing, machine) = terms.into_parts();
     match claim::<M, C>(via, &firing, key, conn).await {
-        Ok(Some(key)) => Opened::Run(ViaSpan { via, firing, key, machine }),
+        Ok(Some(key)) => {
+            failpoint!("via.claimed");
+            Opened::Run(ViaSpan { via, firing, key, machine })
+        }
         Ok(None) => Opened::Done((returns.already)()),
         Err(error) => Opened::Done((returns.refuse)(error)),
     }
@@ -108,6 +112,7 @@ where
 {
     let ViaSpan { via, firing, key, machine: _ } = span;
     let result = ran.unwrap_or_else(|panic| resume_unwind(panic));
+    failpoint!("via.executed");
     let (ask, chosen, failure) = match (returns.ran)(&result) {
         Ran::Stays => return result,
         Ran::Applied(value) => (via.success, outcome.map(|outcome| outcome(value)), false),
@@ -119,6 +124,7 @@ where
     let firing = Firing { ask, version: None, ..firing };
     match leave::<M, C>(&firing, &key, chosen, conn).await {
         Ok(left) => {
+            failpoint!("via.left");
             left.1.run().await;
             if left.0 || failure { result } else { (returns.already)() }
         }

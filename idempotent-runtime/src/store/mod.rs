@@ -25,8 +25,8 @@ use statement::{Bind, Statement};
 
 pub(crate) use row::{FoundRow, FoundSql};
 
-/// How strictly `PostgreSQL` keeps a transaction from others. `SQLite` has one writer at a time and is always
-/// serializable.
+/// How strictly `PostgreSQL`, `MySQL` and `MariaDB` keep a transaction from others. `SQLite` has one writer at a time and
+/// is always serializable.
 ///
 /// ```
 /// use idempotent_runtime::Isolation;

@@ -8,8 +8,11 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use diesel_async::SimpleAsyncConnection;
+use diesel_async::pooled_connection::deadpool::Pool;
 use http::{Request, StatusCode};
-use idempotent_runtime::{Error, Idempotency, Scope, Steps, idempotent};
+use idempotent_runtime::{
+    Error, Idempotency, Scope, StateMachine, Steps, Transition, TransitionError, idempotent, state_transition,
+};
 use tower::ServiceExt;
 
 use super::database::{self, Db, SERIAL};
@@ -21,6 +24,7 @@ const LEASE: Duration = Duration::from_millis(300);
 #[derive(Clone)]
 struct App {
     engine: Idempotency<Db>,
+    pool: Pool<Db>,
     provider: PathBuf,
 }
 
@@ -47,6 +51,12 @@ struct Failed;
 
 impl From<Error> for Failed {
     fn from(_: Error) -> Self {
+        Self
+    }
+}
+
+impl From<TransitionError> for Failed {
+    fn from(_: TransitionError) -> Self {
         Self
     }
 }
@@ -104,19 +114,102 @@ async fn stepped(State(app): State<App>, #[steps] steps: &mut Steps<Db>) -> Resu
     Ok((StatusCode::CREATED, "done"))
 }
 
+diesel::table! {
+    parcels (id) {
+        id -> BigInt,
+        place -> Text,
+        entered_at -> BigInt,
+        carrier_key -> Nullable<Text>,
+    }
+}
+
+diesel::table! {
+    parcel_history (id) {
+        id -> BigInt,
+        row_id -> BigInt,
+        event -> Text,
+        source -> Nullable<Text>,
+        target -> Text,
+        actor -> Nullable<Text>,
+        reason -> Nullable<Text>,
+        metadata -> Nullable<Text>,
+        at -> BigInt,
+    }
+}
+
+#[derive(StateMachine, Debug, Clone, Copy)]
+#[state_machine(
+    table = parcels, column = place, id = id, history = parcel_history, entered = entered_at, key = carrier_key,
+    initial = Packed,
+    transitions(ship: Packed => OnTheRoad, deliver: OnTheRoad => Delivered)
+)]
+enum Place {
+    Packed,
+    OnTheRoad,
+    Delivered,
+}
+
+#[state_transition(machine = Place, event = ship)]
+async fn ship(#[tx] conn: &mut Db, #[id] parcel: i64) -> Result<Transition<()>, Failed> {
+    insert(conn, "shipped").await?;
+    Ok(().into())
+}
+
+#[idempotent(key = header, ttl = "1h", engine = app.engine)]
+async fn moved(State(app): State<App>, #[tx] conn: &mut Db) -> Result<(StatusCode, &'static str), Failed> {
+    let _ = app;
+    let _ = ship(conn, 1).await?;
+    Ok((StatusCode::CREATED, "done"))
+}
+
+#[state_transition(machine = Place, from = Packed, via = OnTheRoad, to = Delivered, reclaim = "300ms")]
+async fn carry(
+    #[tx] conn: &mut Db,
+    #[id] parcel: i64,
+    #[key] key: String,
+    app: &App,
+) -> Result<Transition<()>, Failed> {
+    let _ = conn;
+    app.charge(&key);
+    Ok(().into())
+}
+
+#[idempotent(key = header, ttl = "1h", lease = LEASE, engine = app.engine)]
+async fn carried(State(app): State<App>) -> Result<(StatusCode, &'static str), Failed> {
+    let mut conn = app.pool.get().await.map_err(|_| Failed)?;
+    // A new key with every attempt: the first one is kept with the row.
+    let _ = carry(&mut conn, 1, std::process::id().to_string(), &app).await?;
+    Ok((StatusCode::CREATED, "done"))
+}
+
+/// The tables of the handlers, and the one parcel.
+async fn make_tables(conn: &mut Db) {
+    conn.batch_execute(&format!(
+        "CREATE TABLE IF NOT EXISTS effects (id {SERIAL}, what TEXT NOT NULL); \
+         CREATE TABLE IF NOT EXISTS parcels (id BIGINT PRIMARY KEY, place VARCHAR(40) NOT NULL, \
+         entered_at BIGINT NOT NULL, carrier_key VARCHAR(40)); \
+         CREATE TABLE IF NOT EXISTS parcel_history (id {SERIAL}, row_id BIGINT NOT NULL, event VARCHAR(40) NOT NULL, \
+         source TEXT, target TEXT NOT NULL, actor TEXT, reason TEXT, metadata TEXT, at BIGINT NOT NULL); \
+         INSERT INTO parcels SELECT 1, 'packed', 0, NULL WHERE NOT EXISTS (SELECT 1 FROM parcels)"
+    ))
+    .await
+    .expect("tables can be made");
+}
+
 pub(crate) async fn run(task: Task) -> String {
     let pool = database::pool_at(&task.location, 4, |_| {});
     let engine = Idempotency::builder(pool.clone(), Scope::shared()).build();
     engine.migrate().await.expect("the tables can be made");
-    let create = format!("CREATE TABLE IF NOT EXISTS effects (id {SERIAL}, what TEXT NOT NULL)");
-    pool.get().await.expect("a connection").batch_execute(&create).await.expect("a table");
+    make_tables(&mut *pool.get().await.expect("a connection")).await;
     let router = Router::new()
         .route("/transactional", post(transactional))
         .route("/undone", post(undone))
         .route("/leased", post(leased))
         .route("/failing", post(failing))
         .route("/stepped", post(stepped))
-        .with_state(App { engine, provider: task.provider });
+        .route("/moved", post(moved))
+        .route("/carried", post(carried))
+        .with_state(App { engine, pool, provider: task.provider });
     let request = Request::post(format!("/{}", task.mode)).header("idempotency-key", task.key);
     let response = router.oneshot(request.body(axum::body::Body::empty()).expect("a request")).await;
     let (head, body) = response.unwrap_or_else(|never| match never {}).into_parts();
