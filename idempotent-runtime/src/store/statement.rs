@@ -9,6 +9,10 @@ use diesel::QueryResult;
 use diesel::backend::Backend;
 use diesel::query_builder::{AstPass, Query, QueryFragment, QueryId};
 
+/// A statement over a list of values has a text for every length of the list: those of more values than any other
+/// statement are prepared anew each time, and not kept for ever.
+const MOST_CACHED_BINDS: usize = 24;
+
 /// A value to bind.
 #[derive(Debug, Clone)]
 pub(crate) enum Bind {
@@ -81,6 +85,9 @@ pub(crate) use dialect;
 
 impl<DB: Dialect, Row> QueryFragment<DB> for Statement<Row> {
     fn walk_ast<'b>(&'b self, mut pass: AstPass<'_, 'b, DB>) -> QueryResult<()> {
+        if self.binds.len() > MOST_CACHED_BINDS {
+            pass.unsafe_to_cache_prepared();
+        }
         let mut pieces = self.text.split('?');
         pass.push_sql(pieces.next().unwrap_or_default());
         for piece in pieces {

@@ -200,7 +200,7 @@ pub(crate) async fn run(task: Task) -> String {
     let pool = database::pool_at(&task.location, 4, |_| {});
     let engine = Idempotency::builder(pool.clone(), Scope::shared()).build();
     engine.migrate().await.expect("the tables can be made");
-    make_tables(&mut *pool.get().await.expect("a connection")).await;
+    make_tables(&mut pool.get().await.expect("a connection")).await;
     let router = Router::new()
         .route("/transactional", post(transactional))
         .route("/undone", post(undone))
