@@ -3,6 +3,7 @@
 pub mod mysql;
 pub mod postgres;
 pub mod proxy;
+pub(crate) mod server;
 pub mod sqlite;
 
 use std::io::Write;

@@ -1,6 +1,8 @@
 //! The store: one verb a statement, the same for every database. `sql` has the texts, `statement` the node that
 //! carries them, and each backend its driver.
 
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod direct;
 pub(crate) mod fault;
 mod row;
 mod sql;

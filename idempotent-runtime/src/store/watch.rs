@@ -13,12 +13,29 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    pub(crate) fn new() -> Self {
+    fn new() -> Self {
         Self { contention: false, next: get_default_instrumentation() }
     }
 
+    /// Puts a watch on a connection, where it takes nothing away, and makes it forget what was met before.
+    pub(crate) fn put_on<C: diesel_async::AsyncConnection>(conn: &mut C) {
+        if let Some(watch) = conn.instrumentation().downcast_mut::<Self>() {
+            watch.reset();
+            return;
+        }
+        let watch = Self::new();
+        if watch.may_replace(conn.instrumentation()) {
+            conn.set_instrumentation(watch);
+        }
+    }
+
+    /// Whether a connection that is watched has met contention.
+    pub(crate) fn has_seen<C: diesel_async::AsyncConnection>(conn: &mut C) -> bool {
+        conn.instrumentation().downcast_ref::<Self>().is_some_and(Self::saw_contention)
+    }
+
     /// Whether this may take the place of `current` without losing anything.
-    pub(crate) fn may_replace(&self, current: &dyn Instrumentation) -> bool {
+    fn may_replace(&self, current: &dyn Instrumentation) -> bool {
         match &self.next {
             Some(next) => (**next).as_any().type_id() == current.as_any().type_id(),
             None => size_of_val(current) == 0,
@@ -26,11 +43,11 @@ impl Watch {
     }
 
     /// Forgets what earlier users of the connection met.
-    pub(crate) fn reset(&mut self) {
+    fn reset(&mut self) {
         self.contention = false;
     }
 
-    pub(crate) fn saw_contention(&self) -> bool {
+    fn saw_contention(&self) -> bool {
         self.contention
     }
 }

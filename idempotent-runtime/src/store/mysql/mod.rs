@@ -19,14 +19,15 @@ use uuid::Uuid;
 
 use texts::{CLAIM, COMMIT, LOOK_LOCKED, MINE, RECORD_STEP, ROLL_BACK, SWEEP, TEXTS, begin_sql, held_open};
 
+use super::direct::direct_verbs;
 use super::fault::{Fault, classify};
-use super::row::{FoundRow, FoundSql, LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WonSql};
-use super::row::{read_look, read_step, read_unresolved};
+use super::row::read_look;
+use super::row::{LookRow, LookSql, WonSql};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
-use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Which};
+use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level};
 use super::{address_binds, change_binds, claim_binds, depth, fence_binds, sql, step_binds, stored_binds, unbalanced};
-use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::database::Database;
 use crate::failpoint::failpoint;
 use crate::pool::Pooled;
@@ -50,6 +51,8 @@ impl crate::Connection for Conn {
 struct ClaimFirst;
 
 impl Driver<Conn> for ClaimFirst {
+    direct_verbs!(Conn);
+
     fn claim<'c>(&self, conn: &'c mut Conn, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
         async move {
             for _ in 0..TRIES {
@@ -66,50 +69,6 @@ impl Driver<Conn> for ClaimFirst {
                 }
             }
             Ok(Claimed::Refused(UNSEEN))
-        }
-        .boxed()
-    }
-
-    fn look<'c>(&self, conn: &'c mut Conn, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>> {
-        look(conn, address).boxed()
-    }
-
-    fn change<'c>(
-        &self,
-        conn: &'c mut Conn,
-        address: &'c Address,
-        fence: Fence,
-        change: Change<'c>,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
-        fenced(conn, change.text(&TEXTS), change_binds(address, fence, change)).boxed()
-    }
-
-    fn unresolved<'c>(
-        &self,
-        conn: &'c mut Conn,
-        which: Which<'c>,
-        most: i64,
-    ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>> {
-        async move {
-            let rows = Statement::<UnresolvedSql>::new(which.text(&TEXTS), which.binds(most))
-                .load::<UnresolvedRow>(conn)
-                .await?;
-            Ok(rows.into_iter().filter_map(|row| read_unresolved(which.namespace(), row)).collect())
-        }
-        .boxed()
-    }
-
-    fn steps<'c>(
-        &self,
-        conn: &'c mut Conn,
-        address: &'c Address,
-        fence: Fence,
-    ) -> BoxFuture<'c, QueryResult<Vec<StepRow>>> {
-        async move {
-            let mut binds = address_binds(address);
-            binds.push(Bind::Int(fence.generation));
-            let rows = Statement::<StepSql>::new(sql::STEPS, binds).load::<(String, Vec<u8>)>(conn).await?;
-            Ok(rows.into_iter().map(read_step).collect())
         }
         .boxed()
     }
@@ -195,7 +154,7 @@ impl Driver<Conn> for ClaimFirst {
 
     fn begin<'c>(&self, conn: &'c mut Conn, _: Access, isolation: Option<Isolation>) -> BoxFuture<'c, QueryResult<()>> {
         async move {
-            watch(conn);
+            Watch::put_on(conn);
             begin(conn, isolation).await
         }
         .boxed()
@@ -213,18 +172,6 @@ impl Driver<Conn> for ClaimFirst {
         roll_back(conn).boxed()
     }
 
-    fn execute<'c>(&self, conn: &'c mut Conn, statement: Statement) -> BoxFuture<'c, QueryResult<usize>> {
-        async move { statement.execute(conn).await }.boxed()
-    }
-
-    fn found<'c>(
-        &self,
-        conn: &'c mut Conn,
-        statement: Statement<FoundSql>,
-    ) -> BoxFuture<'c, QueryResult<Vec<FoundRow>>> {
-        async move { statement.load(conn).await }.boxed()
-    }
-
     fn database(&self) -> Database {
         Database::Mysql
     }
@@ -234,11 +181,7 @@ impl Driver<Conn> for ClaimFirst {
     }
 
     fn saw_contention(&self, conn: &mut Conn) -> bool {
-        conn.instrumentation().downcast_ref::<Watch>().is_some_and(Watch::saw_contention)
-    }
-
-    fn without_statement_cache(&self, conn: &mut Conn) {
-        conn.set_prepared_statement_cache_size(diesel::connection::CacheSize::Disabled);
+        Watch::has_seen(conn)
     }
 
     fn migrate(&self, conn: Pooled<Conn>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -259,7 +202,7 @@ impl Driver<Conn> for ClaimFirst {
 }
 
 async fn begin_step(conn: &mut Conn, claim: &Claim, fence: Fence, isolation: Isolation) -> QueryResult<bool> {
-    watch(conn);
+    Watch::put_on(conn);
     begin(conn, Some(isolation)).await?;
     let ours = fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
     if !matches!(ours, Ok(true)) {
@@ -288,18 +231,6 @@ async fn end_step(
     ended_or_rolled_back(conn, ended, base).await
 }
 
-/// Puts the watch on a connection, where it takes nothing away, and makes it forget.
-fn watch(conn: &mut Conn) {
-    if let Some(watch) = conn.instrumentation().downcast_mut::<Watch>() {
-        watch.reset();
-        return;
-    }
-    let watch = Watch::new();
-    if watch.may_replace(conn.instrumentation()) {
-        conn.set_instrumentation(watch);
-    }
-}
-
 /// Whether a claim met a row that an open transaction holds.
 fn is_held(error: &diesel::result::Error) -> bool {
     let diesel::result::Error::DatabaseError(_, info) = error else { return false };
@@ -314,7 +245,7 @@ async fn open(conn: &mut Conn, claim: &Claim, level: Level) -> QueryResult<Claim
         if !nested && let Some(settled) = settled(look(conn, &claim.address).await?, claim) {
             return Ok(settled);
         }
-        watch(conn);
+        Watch::put_on(conn);
         let begun = match level {
             Level::Own { isolation, .. } => begin_unless_held(conn, claim, isolation).await,
             Level::Nested { .. } => begin(conn, None).await,
@@ -331,7 +262,7 @@ async fn open(conn: &mut Conn, claim: &Claim, level: Level) -> QueryResult<Claim
                     Manager::begin_transaction(conn).await?;
                 }
                 // What a claim met on its way is not what the body meets.
-                watch(conn);
+                Watch::put_on(conn);
                 return Ok(Claimed::Won(fence));
             }
             Ok(None) => {

@@ -17,16 +17,15 @@ use uuid::Uuid;
 
 use texts::{ALIVE, CLAIM, COMPLETE_NEW, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql};
 
+use super::direct::direct_verbs;
 use super::fault::{Fault, classify};
-use super::row::{
-    ClaimRow, ClaimSql, FOUND, FoundRow, FoundSql, LookRow, LookSql, StepSql, UnresolvedRow, UnresolvedSql, WON,
-};
-use super::row::{read_found, read_look, read_step, read_unresolved};
+use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, WON};
+use super::row::{read_found, read_look};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
-use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Stored, Which};
+use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Stored};
 use super::{address_binds, change_binds, claim_binds, depth, sql, step_binds, stored_binds, unbalanced};
-use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN, Unresolved};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::database::Database;
 use crate::pool::Pooled;
 
@@ -48,56 +47,10 @@ impl crate::Connection for AsyncPgConnection {
 struct Pipelining;
 
 impl Driver<AsyncPgConnection> for Pipelining {
+    direct_verbs!(AsyncPgConnection);
+
     fn claim<'c>(&self, conn: &'c mut AsyncPgConnection, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
         claim_alone(conn, claim).boxed()
-    }
-
-    fn look<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        address: &'c Address,
-    ) -> BoxFuture<'c, QueryResult<Option<Row>>> {
-        look(conn, address).boxed()
-    }
-
-    fn change<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        address: &'c Address,
-        fence: Fence,
-        change: Change<'c>,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
-        fenced(conn, change.text(&TEXTS), change_binds(address, fence, change)).boxed()
-    }
-
-    fn unresolved<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        which: Which<'c>,
-        most: i64,
-    ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>> {
-        async move {
-            let rows = Statement::<UnresolvedSql>::new(which.text(&TEXTS), which.binds(most))
-                .load::<UnresolvedRow>(conn)
-                .await?;
-            Ok(rows.into_iter().filter_map(|row| read_unresolved(which.namespace(), row)).collect())
-        }
-        .boxed()
-    }
-
-    fn steps<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        address: &'c Address,
-        fence: Fence,
-    ) -> BoxFuture<'c, QueryResult<Vec<StepRow>>> {
-        async move {
-            let mut binds = address_binds(address);
-            binds.push(Bind::Int(fence.generation));
-            let rows = Statement::<StepSql>::new(sql::STEPS, binds).load::<(String, Vec<u8>)>(conn).await?;
-            Ok(rows.into_iter().map(read_step).collect())
-        }
-        .boxed()
     }
 
     fn record_step<'c>(
@@ -121,7 +74,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
         isolation: Isolation,
     ) -> BoxFuture<'c, QueryResult<bool>> {
         async move {
-            watch(conn);
+            Watch::put_on(conn);
             begin(conn, isolation).await?;
             let ours = fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
             if !matches!(ours, Ok(true)) {
@@ -174,7 +127,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
         level: Level,
     ) -> BoxFuture<'c, QueryResult<Claimed>> {
         async move {
-            watch(conn);
+            Watch::put_on(conn);
             match level {
                 Level::Own { isolation, pipelined: true, base: 0 } => pipeline::open(conn, claim, isolation).await,
                 Level::Own { .. } | Level::Nested { .. } => stepwise::open(conn, claim, level).await,
@@ -222,7 +175,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
         async move {
             match isolation {
                 Some(isolation) => {
-                    watch(conn);
+                    Watch::put_on(conn);
                     begin(conn, isolation).await
                 }
                 None => Manager::begin_transaction(conn).await,
@@ -251,18 +204,6 @@ impl Driver<AsyncPgConnection> for Pipelining {
         Manager::rollback_transaction(conn).boxed()
     }
 
-    fn execute<'c>(&self, conn: &'c mut AsyncPgConnection, statement: Statement) -> BoxFuture<'c, QueryResult<usize>> {
-        async move { statement.execute(conn).await }.boxed()
-    }
-
-    fn found<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        statement: Statement<FoundSql>,
-    ) -> BoxFuture<'c, QueryResult<Vec<FoundRow>>> {
-        async move { statement.load(conn).await }.boxed()
-    }
-
     fn database(&self) -> Database {
         Database::Postgres
     }
@@ -279,11 +220,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
                 ..
             })
         );
-        doomed || conn.instrumentation().downcast_ref::<Watch>().is_some_and(Watch::saw_contention)
-    }
-
-    fn without_statement_cache(&self, conn: &mut AsyncPgConnection) {
-        conn.set_prepared_statement_cache_size(diesel::connection::CacheSize::Disabled);
+        doomed || Watch::has_seen(conn)
     }
 
     fn migrate(&self, conn: Pooled<AsyncPgConnection>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -297,18 +234,6 @@ impl Driver<AsyncPgConnection> for Pipelining {
             blocking.setup()?;
             blocking.run_pending_migrations(MIGRATIONS).map(drop)
         })
-    }
-}
-
-/// Puts the watch on a connection, where it takes nothing away, and makes it forget.
-fn watch(conn: &mut AsyncPgConnection) {
-    if let Some(watch) = conn.instrumentation().downcast_mut::<Watch>() {
-        watch.reset();
-        return;
-    }
-    let watch = Watch::new();
-    if watch.may_replace(conn.instrumentation()) {
-        conn.set_instrumentation(watch);
     }
 }
 

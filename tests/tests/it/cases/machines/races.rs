@@ -121,3 +121,30 @@ async fn s09_thirty_workers_over_many_rows_never_see_a_deadlock() {
         assert_eq!(bench.story(id).await[0], line("pay", "created", "paid"));
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn s09_rows_taken_in_opposite_order_are_retryable_and_never_a_conflict() {
+    // There is one writer at a time: nobody can take the other row first.
+    if super::super::database::NAME == "sqlite" {
+        return;
+    }
+    let Some(bench) = Bench::new().await else { return };
+    let (a, b) = (bench.row("created").await, bench.row("created").await);
+    let barrier = Arc::new(Barrier::new(2));
+    let taking = [[a, b], [b, a]].map(|[first, second]| {
+        let (pool, barrier) = (bench.pool.clone(), Arc::clone(&barrier));
+        tokio::spawn(async move {
+            idempotent_runtime::transaction(&mut *pool.get().await.unwrap(), async |conn| {
+                let _ = Status::pay().of(first).execute(conn).await?;
+                barrier.wait().await;
+                Status::pay().of(second).execute(conn).await
+            })
+            .await
+        })
+    });
+    let [one, other] = taking;
+    let answers = [one.await.unwrap(), other.await.unwrap()];
+    let retryable = answers.iter().filter(|answer| matches!(answer, Err(TransitionError::Retryable(_)))).count();
+    let applied = answers.iter().filter(|answer| matches!(answer, Ok(fired) if fired.is_applied())).count();
+    assert_eq!((retryable, applied), (1, 1), "{answers:?}");
+}

@@ -1,0 +1,130 @@
+//! A database on a server: each test has one of its own there.
+
+/// `Database` on the server of an environment variable: `$db` is its connection, `$create` and `$drop` what is said to the
+/// server before and after the name, and `$nowhere` a URL at which there is none.
+macro_rules! server_database {
+    ($db:ty, $create:literal, $drop:literal, $nowhere:literal) => {
+        /// A database that goes with its test.
+        #[derive(Debug)]
+        pub struct Database {
+            server: String,
+            name: String,
+        }
+
+        impl Database {
+            /// An empty database; `None` if there is no server.
+            ///
+            /// # Panics
+            ///
+            /// If the server refuses.
+            #[must_use]
+            pub async fn fresh() -> Option<Self> {
+                let Ok(server) = std::env::var(VARIABLE) else {
+                    crate::leave_out(NAME, VARIABLE);
+                    return None;
+                };
+                let name = format!("test_{}", uuid::Uuid::new_v4().simple());
+                execute(&server, &format!($create, name = name)).await;
+                Some(Self { server, name })
+            }
+
+            /// Where it is.
+            ///
+            /// # Panics
+            ///
+            /// If its variable has no path.
+            #[must_use]
+            pub fn location(&self) -> String {
+                let (base, _) = self.server.rsplit_once('/').expect("a URL with a path, such as that of a database");
+                format!("{base}/{}", self.name)
+            }
+
+            /// A pool of `size` connections.
+            #[must_use]
+            pub fn pool(&self, size: usize) -> Pool<$db> {
+                self.pool_with(size, |_| {})
+            }
+
+            /// A pool whose connections are prepared by `prepare`.
+            ///
+            /// # Panics
+            ///
+            /// If the pool cannot be built.
+            #[must_use]
+            pub fn pool_with(
+                &self,
+                size: usize,
+                prepare: impl Fn(&mut $db) + Clone + Send + Sync + 'static,
+            ) -> Pool<$db> {
+                pool_at(&self.location(), size, prepare)
+            }
+
+            /// A pool of bb8.
+            ///
+            /// # Panics
+            ///
+            /// If the pool cannot be built.
+            pub async fn bb8(&self) -> diesel_async::pooled_connection::bb8::Pool<$db> {
+                let manager = AsyncDieselConnectionManager::new(self.location());
+                diesel_async::pooled_connection::bb8::Pool::builder()
+                    .build(manager)
+                    .await
+                    .expect("the pool can be built")
+            }
+
+            /// A pool over a database that is not there.
+            ///
+            /// # Panics
+            ///
+            /// If the pool cannot be built.
+            #[must_use]
+            pub fn unreachable() -> Pool<$db> {
+                let manager = AsyncDieselConnectionManager::new($nowhere);
+                Pool::builder(manager).max_size(1).build().expect("the pool can be built")
+            }
+        }
+
+        /// A pool over the database of a URL.
+        ///
+        /// # Panics
+        ///
+        /// If the pool cannot be built.
+        #[must_use]
+        pub fn pool_at(
+            url: &str,
+            size: usize,
+            prepare: impl Fn(&mut $db) + Clone + Send + Sync + 'static,
+        ) -> Pool<$db> {
+            let mut config = ManagerConfig::default();
+            config.custom_setup = Box::new(move |url| {
+                let (url, prepare) = (url.to_owned(), prepare.clone());
+                async move {
+                    let mut conn = <$db>::establish(&url).await?;
+                    prepare(&mut conn);
+                    Ok(conn)
+                }
+                .boxed()
+            });
+            let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+            Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+        }
+
+        impl Drop for Database {
+            fn drop(&mut self) {
+                let (server, name) = (self.server.clone(), self.name.clone());
+                let dropping = std::thread::spawn(move || {
+                    let runtime =
+                        tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+                    runtime.block_on(execute(&server, &format!($drop, name = name)));
+                });
+                let _ = dropping.join();
+            }
+        }
+
+        async fn execute(url: &str, sql: &str) {
+            let mut conn = <$db>::establish(url).await.expect("the server of the variable answers");
+            conn.batch_execute(sql).await.expect("the user of the variable may create databases");
+        }
+    };
+}
+pub(crate) use server_database;
