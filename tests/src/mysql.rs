@@ -25,7 +25,7 @@ pub const SEVEN: &str = "X'37'";
 /// A statement of a test in the words of this database, where `key` is a word of its own.
 #[must_use]
 pub fn spelled(sql: &str) -> String {
-    sql.replace(", key,", ", `key`,").replace("WHERE key =", "WHERE `key` =")
+    sql.replace(", key,", ", `key`,").replace("WHERE key ", "WHERE `key` ")
 }
 
 crate::server::server_database!(

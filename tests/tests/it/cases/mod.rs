@@ -3,6 +3,7 @@ use super::database;
 mod agreement;
 pub(crate) mod app;
 mod client;
+mod contested;
 mod expiry;
 mod faults;
 mod graphs;
