@@ -20,10 +20,12 @@ use crate::user::User;
 use charge::Charge;
 use new_charge::NewCharge;
 
-#[cfg(feature = "sqlite")]
+#[cfg(all(feature = "sqlite", not(any(feature = "postgres", feature = "mysql"))))]
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/charges/sqlite");
-#[cfg(not(feature = "sqlite"))]
+#[cfg(all(feature = "postgres", not(feature = "mysql")))]
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/charges/postgres");
+#[cfg(feature = "mysql")]
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/charges/mysql");
 
 /// The service, and the state of its handlers.
 #[derive(Clone)]

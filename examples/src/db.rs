@@ -1,19 +1,30 @@
 //! The database that the features choose. The queries are the same for each.
 
+use diesel::QueryResult;
+use diesel::dsl::sql;
+use diesel::sql_types::BigInt;
+use diesel_async::RunQueryDsl;
 use diesel_async::pooled_connection::deadpool;
 use diesel_migrations::EmbeddedMigrations;
 
 use crate::start::StartError;
 
-#[cfg(all(feature = "sqlite", feature = "postgres"))]
+#[cfg(all(feature = "sqlite", feature = "postgres", not(feature = "mysql")))]
 compile_error!("choose one database; `--features postgres` needs `--no-default-features` beside it");
-#[cfg(not(any(feature = "sqlite", feature = "postgres")))]
-compile_error!("choose a database: `--features sqlite` (the default) or `--features postgres`");
+#[cfg(all(feature = "sqlite", feature = "mysql", not(feature = "postgres")))]
+compile_error!("choose one database; `--features mysql` needs `--no-default-features` beside it");
+#[cfg(all(feature = "postgres", feature = "mysql"))]
+compile_error!("choose one database; write `--no-default-features --features postgres`, or `mysql` in its place");
+#[cfg(not(any(feature = "sqlite", feature = "postgres", feature = "mysql")))]
+compile_error!("choose a database: `--features sqlite` (the default), `--features postgres` or `--features mysql`");
 
-#[cfg(feature = "postgres")]
+#[cfg(feature = "mysql")]
+#[path = "db/mysql.rs"]
+mod backend;
+#[cfg(all(feature = "postgres", not(feature = "mysql")))]
 #[path = "db/postgres.rs"]
 mod backend;
-#[cfg(all(feature = "sqlite", not(feature = "postgres")))]
+#[cfg(all(feature = "sqlite", not(any(feature = "postgres", feature = "mysql"))))]
 #[path = "db/sqlite.rs"]
 mod backend;
 
@@ -37,4 +48,9 @@ pub async fn open(url: &str) -> Result<Pool, StartError> {
 pub async fn migrate(pool: &Pool, migrations: EmbeddedMigrations) -> Result<(), StartError> {
     let conn = pool.get().await.map_err(StartError::database)?;
     backend::migrate(conn, migrations).await.map_err(StartError::database)
+}
+
+/// The id of the row that this connection has inserted last, where the table counts its rows itself.
+pub async fn last_id(conn: &mut Db) -> QueryResult<i64> {
+    diesel::select(sql::<BigInt>(backend::LAST_ID)).get_result(conn).await
 }

@@ -156,13 +156,24 @@ fn said(error: &idempotent_runtime::Error) -> String {
     error.to_string()
 }
 
+/// What databases say, without a code of diesel's, of a statement that may succeed later: `SQLite` of another writer,
+/// `MySQL` and `MariaDB` of other transactions, and their driver of a connection that is gone.
+const PASSING: [&str; 6] = [
+    "database is locked",
+    "Deadlock found",
+    "Lock wait timeout exceeded",
+    "Record has changed since last read",
+    "Input/output error",
+    "Driver error",
+];
+
 /// Whether the same statement may succeed later.
 fn is_passing(error: &DatabaseError) -> bool {
     use DatabaseErrorKind::{ClosedConnection, SerializationFailure, UnableToSendCommand};
     match error {
         DatabaseError::DatabaseError(ClosedConnection | SerializationFailure | UnableToSendCommand, _)
         | DatabaseError::BrokenTransactionManager => true,
-        DatabaseError::DatabaseError(_, info) => info.message().contains("database is locked"),
+        DatabaseError::DatabaseError(_, info) => PASSING.iter().any(|text| info.message().contains(text)),
         _ => false,
     }
 }

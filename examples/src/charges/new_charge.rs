@@ -5,6 +5,7 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::{FromRequest, Request};
 use diesel::prelude::*;
+use diesel::result::{DatabaseErrorKind, Error as DatabaseError};
 use diesel_async::RunQueryDsl;
 use serde::Deserialize;
 
@@ -43,8 +44,11 @@ impl NewCharge {
     async fn fails_first(&self, app: &Charges, account: &str) -> Result<bool, Problem> {
         let mut conn = app.pool.get().await?;
         let row = (flaky_orders::account.eq(account), flaky_orders::reference.eq(self.order.to_string()));
-        let insert = diesel::insert_into(flaky_orders::table).values(row).on_conflict_do_nothing();
-        Ok(insert.execute(&mut conn).await? == 1)
+        match diesel::insert_into(flaky_orders::table).values(row).execute(&mut conn).await {
+            Ok(_) => Ok(true),
+            Err(DatabaseError::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }
 

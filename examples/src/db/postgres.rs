@@ -15,6 +15,9 @@ pub type Db = AsyncPgConnection;
 /// The database's clock, in milliseconds since the epoch.
 pub const CLOCK: &str = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
+/// The id that this connection was given last.
+pub(super) const LAST_ID: &str = "lastval()";
+
 /// Two programs that start together must not create the same thing at once.
 const LOCK: &str = "SELECT pg_advisory_xact_lock(hashtext('examples: migrations'));";
 
@@ -45,6 +48,10 @@ fn checked(url: &str) -> Result<&str, StartError> {
         None | Some(("sqlite", _)) => refuse(
             "is for SQLite, but this program was built for PostgreSQL; build it with `--features sqlite`, the default, \
              or write `postgres://USER:PASSWORD@HOST/DATABASE`",
+        ),
+        Some(("mysql", _)) => refuse(
+            "is for MySQL, but this program was built for PostgreSQL; \
+             build it with `--no-default-features --features mysql`, or write `postgres://USER:PASSWORD@HOST/DATABASE`",
         ),
         Some(_) => refuse("is no PostgreSQL database; write `postgres://USER:PASSWORD@HOST/DATABASE`"),
     }

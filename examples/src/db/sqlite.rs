@@ -18,6 +18,9 @@ pub type Db = SyncConnectionWrapper<SqliteConnection>;
 /// The database's clock, in milliseconds since the epoch.
 pub const CLOCK: &str = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)";
 
+/// The id that this connection was given last.
+pub(super) const LAST_ID: &str = "last_insert_rowid()";
+
 /// Readers beside one writer, every commit on the disk, and 30 s of patience with other writers.
 const SETUP: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                      PRAGMA foreign_keys = ON;";
@@ -69,6 +72,10 @@ fn path(url: &str) -> Result<&str, StartError> {
         "postgres" | "postgresql" => refuse(
             "is for PostgreSQL, but this program was built for SQLite; \
              build it with `--no-default-features --features postgres`",
+        ),
+        "mysql" => refuse(
+            "is for MySQL, but this program was built for SQLite; \
+             build it with `--no-default-features --features mysql`",
         ),
         _ => refuse("is no SQLite database; write a path, or `sqlite://path`"),
     }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 pub(crate) use sqlite::Database;
 
 #[cfg(not(feature = "sqlite"))]
-pub(crate) use postgres::Database;
+pub(crate) use server::Database;
 
 fn unique_name() -> String {
     format!("blackbox_{}", Uuid::new_v4().simple())
@@ -44,11 +44,33 @@ mod sqlite {
 }
 
 #[cfg(not(feature = "sqlite"))]
-mod postgres {
-    use diesel_async::{AsyncConnection, AsyncPgConnection, SimpleAsyncConnection};
+mod server {
+    use diesel_async::{AsyncConnection as _, SimpleAsyncConnection as _};
+    use examples::db::Db;
     use reqwest::Url;
 
-    /// A database on the server of `TEST_POSTGRES_URL`.
+    /// What differs between servers.
+    struct Kind {
+        variable: &'static str,
+        such_as: &'static str,
+        drop: fn(&str) -> String,
+    }
+
+    #[cfg(feature = "postgres")]
+    const KIND: Kind = Kind {
+        variable: "TEST_POSTGRES_URL",
+        such_as: "a PostgreSQL server, such as postgres://postgres@localhost/postgres",
+        drop: |name| format!("DROP DATABASE {name} WITH (FORCE)"),
+    };
+    #[cfg(feature = "mysql")]
+    const KIND: Kind = Kind {
+        variable: "TEST_MYSQL_URL",
+        such_as: "a MySQL or MariaDB server, such as mysql://root@localhost/mysql",
+        // With that of the provider inside `orders`.
+        drop: |name| format!("DROP DATABASE {name}; DROP DATABASE IF EXISTS {name}_charges"),
+    };
+
+    /// A database on the server of `TEST_POSTGRES_URL` or `TEST_MYSQL_URL`.
     #[derive(Debug)]
     pub(crate) struct Database {
         server: Url,
@@ -57,11 +79,11 @@ mod postgres {
 
     impl Database {
         pub(crate) fn new() -> Self {
-            let server = std::env::var("TEST_POSTGRES_URL").expect(
-                "TEST_POSTGRES_URL is not set; these tests need the URL of a PostgreSQL server on which they may create \
-                 databases, such as postgres://postgres@localhost/postgres",
-            );
-            let server = Url::parse(&server).expect("TEST_POSTGRES_URL is no URL");
+            let Kind { variable, such_as, .. } = KIND;
+            let server = std::env::var(variable).unwrap_or_else(|_| {
+                panic!("{variable} is not set; these tests create databases, and need the URL of {such_as}")
+            });
+            let server = Url::parse(&server).unwrap_or_else(|error| panic!("{variable} is no URL: {error}"));
             let name = super::unique_name();
             run(&server, format!("CREATE DATABASE {name}"));
             Self { server, name }
@@ -76,7 +98,7 @@ mod postgres {
 
     impl Drop for Database {
         fn drop(&mut self) {
-            run(&self.server, format!("DROP DATABASE {} WITH (FORCE)", self.name));
+            run(&self.server, (KIND.drop)(&self.name));
         }
     }
 
@@ -86,10 +108,10 @@ mod postgres {
         let ran = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
             runtime.block_on(async {
-                let mut conn = AsyncPgConnection::establish(&server).await.expect("the server of TEST_POSTGRES_URL");
+                let mut conn = Db::establish(&server).await.unwrap_or_else(|error| panic!("{server}: {error}"));
                 conn.batch_execute(&sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
             });
         });
-        ran.join().expect("a statement on the server of TEST_POSTGRES_URL");
+        ran.join().expect("a statement on the server");
     }
 }

@@ -93,6 +93,18 @@ async fn keys_belong_to_their_user() {
 }
 
 #[tokio::test]
+async fn users_that_differ_in_case_are_two() {
+    let database = Database::new();
+    let orders = Setup::orders(&database).start();
+    let key = new_key();
+    let small = Ask::order().key(&key).by("alice").send(&orders).await.expect(201);
+    let large = Ask::order().key(&key).by("ALICE").send(&orders).await.expect(201).fresh();
+    assert_eq!(list("/orders", "alice", &orders).await, [small.json()]);
+    assert_eq!(list("/orders", "ALICE", &orders).await, [large.json()]);
+    Ask::get(format!("/orders/{}", small.json()["id"])).by("Alice").send(&orders).await.expect(404);
+}
+
+#[tokio::test]
 async fn one_key_is_for_one_request_not_for_one_endpoint() {
     let database = Database::new();
     let orders = Setup::orders(&database).start();

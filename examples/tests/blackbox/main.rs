@@ -1,7 +1,8 @@
 //! Drives the built programs from outside: each test starts its own process on its own database and talks HTTP.
 //!
-//! The same tests serve both databases. Built with `--no-default-features --features postgres` they need
-//! `TEST_POSTGRES_URL`, the URL of a server on which they may create databases.
+//! The same tests serve every database. Built with `--no-default-features --features postgres` they need
+//! `TEST_POSTGRES_URL`, and with `mysql` in its place `TEST_MYSQL_URL`: the URL of a server on which they may create
+//! databases.
 
 mod answer;
 mod ask;

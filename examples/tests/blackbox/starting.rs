@@ -93,7 +93,10 @@ mod sqlite {
         for setup in Setup::both("postgres://localhost/orders") {
             assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features postgres"]);
         }
-        for url in ["mysql://localhost/orders", "http://localhost", ":memory:", "sqlite://"] {
+        for setup in Setup::both("mysql://localhost/orders") {
+            assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features mysql"]);
+        }
+        for url in ["http://localhost", ":memory:", "sqlite://"] {
             for setup in Setup::both(url) {
                 assert_fails(&setup, &["DATABASE_URL", url]);
             }
@@ -112,7 +115,7 @@ mod sqlite {
     }
 }
 
-#[cfg(not(feature = "sqlite"))]
+#[cfg(feature = "postgres")]
 mod postgres {
     use super::{Setup, assert_fails};
 
@@ -138,7 +141,58 @@ mod postgres {
             }
         }
         for setup in Setup::both("mysql://localhost/orders") {
-            assert_fails(&setup, &["DATABASE_URL", "mysql://localhost/orders"]);
+            assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features mysql"]);
+        }
+        for setup in Setup::both("http://localhost") {
+            assert_fails(&setup, &["DATABASE_URL", "http://localhost"]);
+        }
+    }
+}
+
+#[cfg(feature = "mysql")]
+mod mysql {
+    use super::{Database, Setup, assert_fails};
+
+    #[test]
+    fn an_unreachable_database_is_refused() {
+        for setup in Setup::both("mysql://127.0.0.1:1/orders") {
+            assert_fails(&setup, &["database", "Connection refused"]);
+        }
+    }
+
+    #[test]
+    fn a_missing_database_is_refused() {
+        for setup in Setup::both("") {
+            assert_fails(&setup, &["DATABASE_URL", "mysql://USER:PASSWORD@HOST/DATABASE"]);
+        }
+        for url in ["mysql://localhost", "mysql://localhost/", "mysql://localhost/?pool_min=1"] {
+            for setup in Setup::both(url) {
+                assert_fails(&setup, &["DATABASE_URL", url, "names no database"]);
+            }
+        }
+    }
+
+    #[test]
+    fn a_database_that_is_not_there_is_refused() {
+        let database = Database::new();
+        let missing = format!("{}_missing", database.url());
+        for setup in Setup::both(&missing) {
+            assert_fails(&setup, &["database", "Unknown database"]);
+        }
+    }
+
+    #[test]
+    fn another_databases_url_is_refused() {
+        for url in ["orders.db", "sqlite://orders.db"] {
+            for setup in Setup::both(url) {
+                assert_fails(&setup, &["DATABASE_URL", "--features sqlite"]);
+            }
+        }
+        for setup in Setup::both("postgres://localhost/orders") {
+            assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features postgres"]);
+        }
+        for setup in Setup::both("http://localhost") {
+            assert_fails(&setup, &["DATABASE_URL", "http://localhost"]);
         }
     }
 }

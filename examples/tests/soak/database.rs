@@ -1,6 +1,9 @@
 //! The database that the features choose.
 
-#[cfg(not(feature = "sqlite"))]
+#[cfg(feature = "mysql")]
+#[path = "database/mysql.rs"]
+mod backend;
+#[cfg(feature = "postgres")]
 #[path = "database/postgres.rs"]
 mod backend;
 #[cfg(feature = "sqlite")]

@@ -1,7 +1,8 @@
 //! Kills the built programs with SIGKILL, over and over, under clients that repeat each request until it is answered;
 //! then counts what is left: one order for each key, one charge for each order, and every answer as it was given.
 //!
-//! Built with `--no-default-features --features postgres` it starts a database server of its own, and kills that too.
+//! Built with `--no-default-features --features postgres`, or `mysql`, it starts a database server of its own, and kills
+//! that too.
 //!
 //! | variable | default |
 //! |---|---|

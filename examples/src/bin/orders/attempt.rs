@@ -50,7 +50,7 @@ impl Attempt {
     }
 
     /// Goes on with the attempt to pay an order, with the card and the key that it began with. `None` if another caller
-    /// began it or went on with it within `lease`.
+    /// began it or went on with it within `lease`. The order is locked: nobody else goes on meanwhile.
     pub(crate) async fn go_on(
         conn: &mut Db,
         order: Order,
@@ -62,13 +62,13 @@ impl Attempt {
         let ours = attempts::table
             .filter(attempts::order_id.eq(order.id))
             .filter(attempts::caller_key.eq(caller_key).or(lapsed));
-        let taken = diesel::update(ours)
+        let found = ours.select((attempts::card, attempts::downstream_key)).first::<(String, String)>(conn).await;
+        let Some((card, downstream_key)) = found.optional()? else { return Ok(None) };
+        diesel::update(attempts::table.find(order.id))
             .set((attempts::caller_key.eq(caller_key), attempts::started_at.eq(sql::<BigInt>(CLOCK))))
-            .returning((attempts::card, attempts::downstream_key))
-            .get_result::<(String, String)>(conn)
-            .await
-            .optional()?;
-        Ok(taken.map(|(card, downstream_key)| Self::of(order, card, downstream_key)))
+            .execute(conn)
+            .await?;
+        Ok(Some(Self::of(order, card, downstream_key)))
     }
 
     /// Ends the attempt; false if it has ended already. A later attempt is left alone.

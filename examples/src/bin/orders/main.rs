@@ -39,8 +39,10 @@ use crate::provider::Provider;
 
 #[cfg(feature = "sqlite")]
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/orders/sqlite");
-#[cfg(not(feature = "sqlite"))]
+#[cfg(feature = "postgres")]
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/orders/postgres");
+#[cfg(feature = "mysql")]
+const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/orders/mysql");
 
 #[tokio::main]
 async fn main() -> ExitCode {

@@ -2,7 +2,7 @@
 
 use diesel::prelude::*;
 use diesel_async::RunQueryDsl;
-use examples::db::Db;
+use examples::db::{self, Db};
 use examples::money::{Amount, Currency};
 use examples::problem::Problem;
 use examples::text::Text;
@@ -43,10 +43,10 @@ impl Order {
             orders::currency.eq(new.currency.code()),
             orders::status.eq(OrderStatus::Created),
         );
-        let insert = diesel::insert_into(orders::table).values(row).returning(Self::as_returning());
-        let order: Self = insert.get_result(conn).await?;
-        OrderStatus::Created.born(order.id).actor(owner).execute(conn).await?;
-        Ok(order)
+        diesel::insert_into(orders::table).values(row).execute(conn).await?;
+        let id = db::last_id(conn).await?;
+        OrderStatus::Created.born(id).actor(owner).execute(conn).await?;
+        Self::find(conn, owner, id).await
     }
 
     /// Reads an order of this owner.
@@ -60,7 +60,7 @@ impl Order {
         let own = orders::table.filter(orders::id.eq(id)).filter(orders::owner.eq(owner));
         let query = own.select(Self::as_select());
         // SQLite needs no lock: while a transaction writes there, no other one does.
-        #[cfg(feature = "postgres")]
+        #[cfg(not(feature = "sqlite"))]
         let query = query.for_update();
         query.first(conn).await.optional()?.ok_or(Problem::NotFound)
     }
@@ -95,15 +95,16 @@ impl Order {
 
     /// Replaces what is ordered.
     pub(crate) async fn replace_item(conn: &mut Db, owner: &str, id: i64, item: &Text) -> Result<Self, Problem> {
-        let own = orders::table.filter(orders::id.eq(id)).filter(orders::owner.eq(owner));
-        let update = diesel::update(own).set(orders::item.eq(item.as_str())).returning(Self::as_returning());
-        update.get_result(conn).await.optional()?.ok_or(Problem::NotFound)
+        let order = Self::lock(conn, owner, id).await?;
+        // By the id alone: MySQL would lock the index of the owners first, and meet whoever deletes the order.
+        diesel::update(orders::table.find(id)).set(orders::item.eq(item.as_str())).execute(conn).await?;
+        Ok(Self { item: item.as_str().to_owned(), ..order })
     }
 
     /// Writes down what was charged for an order.
     pub(crate) async fn set_charge(conn: &mut Db, id: i64, charge: &str) -> QueryResult<Self> {
-        let update = diesel::update(orders::table.find(id)).set(orders::charge.eq(charge));
-        update.returning(Self::as_returning()).get_result(conn).await
+        diesel::update(orders::table.find(id)).set(orders::charge.eq(charge)).execute(conn).await?;
+        orders::table.find(id).select(Self::as_select()).first(conn).await
     }
 
     /// Deletes this order, and with it its history.

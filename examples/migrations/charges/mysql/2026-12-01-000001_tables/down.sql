@@ -1,0 +1,2 @@
+DROP TABLE IF EXISTS flaky_orders;
+DROP TABLE IF EXISTS charges;

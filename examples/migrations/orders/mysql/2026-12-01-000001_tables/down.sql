@@ -1,0 +1,4 @@
+DROP TABLE IF EXISTS ledger;
+DROP TABLE IF EXISTS order_history;
+DROP TABLE IF EXISTS payment_attempts;
+DROP TABLE IF EXISTS orders;
