@@ -114,7 +114,7 @@ pub enum TransitionError {
     },
     /// Another transaction was met, or the connection was lost: run the whole transaction again. If it was lost during
     /// the COMMIT, the transition may have been written all the same, and then the next run finds it applied.
-    #[error("the transaction met another one; run it again")]
+    #[error("the transaction met another one, or lost its connection; run it again: {0}")]
     Retryable(#[source] diesel::result::Error),
     /// The database failed.
     #[error("the database failed: {0}")]

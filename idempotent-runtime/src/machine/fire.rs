@@ -5,10 +5,10 @@ use std::marker::PhantomData;
 use serde::Serialize;
 
 use super::ask::Ask;
-use super::decide::Found;
 use super::error::TransitionError;
 use super::firing::{Fired, Firing, Session, begin, driver};
 use super::many::FireMany;
+use super::note::json;
 use super::row::LoadRow;
 use super::row_id::RowId;
 use super::sql::Sql;
@@ -206,114 +206,4 @@ pub(crate) fn undecided<M: StateMachine>(
     let graph = M::GRAPH;
     let targets = edges.iter().map(|edge| graph.states[graph.edges[*edge].to].name).collect();
     TransitionError::Undecided { event: firing.ask.event_name(graph), actual, targets, chosen }
-}
-
-pub(crate) fn json(metadata: &impl Serialize) -> Option<String> {
-    serde_json::to_string(metadata)
-        .inspect_err(|error| tracing::error!(%error, "the metadata of a transition is no JSON, and was left out"))
-        .ok()
-}
-
-/// The birth of a row, for its history.
-///
-/// ```
-/// # use idempotent_runtime::{TransitionError, doc::{OrderStatus, Sqlite as Db}, StateMachine};
-/// # async fn create(conn: &mut Db) -> Result<(), TransitionError> {
-/// OrderStatus::Created.born(42).execute(conn).await?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Debug)]
-#[must_use = "nothing happens before `execute`"]
-pub struct Birth<M> {
-    firing: Firing,
-    state: M,
-}
-
-impl<M: StateMachine> Birth<M> {
-    pub(crate) fn new(state: M, id: &impl RowId<M::IdType>) -> Self {
-        let ask = Ask { event: None, from: super::ask::Sources::Any, to: &[] };
-        Self { firing: Firing::new::<M>(ask, id.row_name()), state }
-    }
-
-    /// Who did it, for the history.
-    pub fn actor(mut self, actor: impl Into<String>) -> Self {
-        self.firing.notes.actor = Some(actor.into());
-        self
-    }
-
-    /// Appends to the history that the row began in this state, with the event `create`: in the transaction that
-    /// inserts the row. The row must be there, and in this state, which must be an initial one.
-    pub async fn execute<C: Connection>(self, conn: &mut C) -> Result<(), TransitionError> {
-        let Self { firing, state } = self;
-        firing.check_declared::<M>()?;
-        let sql = Sql::of::<M>(driver::<C>().database());
-        let name = state.name();
-        let initial = M::GRAPH.states.iter().any(|state| state.initial && state.name == name);
-        let open = begin(conn).await?;
-        let mut session = Session { conn: &mut *conn, sql: &sql };
-        let appended = async {
-            let found = session.lock(&firing.row).await?;
-            let Some(Found { state: stored, .. }) = found else {
-                return Err(TransitionError::NotFound { row: firing.label.into() });
-            };
-            if !initial || stored.as_deref() != Some(name) {
-                let initial = M::GRAPH.states.iter().filter(|state| state.initial).map(|state| state.name).collect();
-                return Err(TransitionError::Conflict {
-                    row: firing.label.into(),
-                    event: "create",
-                    actual: stored.unwrap_or_default(),
-                    needs: initial,
-                    allowed: Box::default(),
-                    passed: false,
-                    guard: None,
-                });
-            }
-            let rows = [(firing.row.bind.clone(), None)];
-            if let Some(append) = sql.append("create", &rows, name, &firing.notes) {
-                session.execute(append).await?;
-            }
-            Ok(())
-        };
-        match appended.await {
-            Ok(()) => {
-                open.commit(conn, true).await?.run().await;
-                Ok(())
-            }
-            Err(error) => {
-                open.roll_back(conn).await?;
-                Err(error)
-            }
-        }
-    }
-}
-
-/// Notes that a function's parameters carry.
-pub trait Note {
-    /// The text, if there is one.
-    fn note(&self) -> Option<String>;
-}
-
-impl Note for str {
-    fn note(&self) -> Option<String> {
-        Some(self.to_owned())
-    }
-}
-
-impl Note for String {
-    fn note(&self) -> Option<String> {
-        Some(self.clone())
-    }
-}
-
-impl<T: Note> Note for Option<T> {
-    fn note(&self) -> Option<String> {
-        self.as_ref().and_then(Note::note)
-    }
-}
-
-impl<T: Note + ?Sized> Note for &T {
-    fn note(&self) -> Option<String> {
-        T::note(self)
-    }
 }

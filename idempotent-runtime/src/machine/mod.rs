@@ -2,7 +2,10 @@
 
 mod aged;
 mod ask;
+mod birth;
+mod checks;
 mod columns;
+mod constraint;
 mod current;
 mod decide;
 mod diesel_impls;
@@ -12,6 +15,8 @@ mod firing;
 mod graph;
 mod many;
 mod message;
+mod note;
+mod returns;
 mod row;
 mod row_id;
 mod schema;
@@ -23,19 +28,24 @@ mod verify;
 mod via;
 
 pub use aged::Aged;
-pub use ask::{Ask, Sources, check_edge, check_event, check_needs, check_outcome, check_state};
+pub use ask::{Ask, Sources};
+pub use birth::Birth;
+pub use checks::{check_edge, check_event, check_needs, check_outcome, check_state};
 pub use columns::{Columns, IdType, NoRow, TableName, Tables, number_column, state_column};
+pub use constraint::Constraint;
 pub use current::Current;
 pub use error::TransitionError;
-pub use fire::{Birth, EventOf, Fire, Note};
+pub use fire::{EventOf, Fire};
 pub use graph::{Edge, Event, Expiry, Graph, State};
 pub use many::{FireMany, Many, Skipped};
+pub use note::Note;
+pub use returns::{failed, guard, outcome, returns};
 pub use row::LoadRow;
 pub use row_id::{RowId, RowName};
 pub use snapshot::{GraphDiff, Snapshot};
-pub use span::{Terms, close, failed, guard, open, outcome, returns};
+pub use span::{Terms, close, open};
 pub use transition::{Moved, Transition};
-pub use verify::{Constraint, Drift, Verification};
+pub use verify::{Drift, Verification};
 pub use via::{Via, close_via, open_via};
 
 pub(crate) use aged::expire;

@@ -191,11 +191,16 @@ impl Driver<Conn> for ClaimFirst {
         let mut blocking = AsyncConnectionWrapper::<Pooled<Conn>>::from(conn);
         // Two services that start together migrate one after the other. A table is created outside of any transaction
         // there; each statement does nothing where it was done before.
-        let lock = "DO GET_LOCK(CONCAT(LEFT(DATABASE(), 32), ': idempotency_keys'), 60)";
-        SimpleConnection::batch_execute(&mut blocking, lock)?;
+        let lock = diesel::dsl::sql::<diesel::sql_types::Nullable<diesel::sql_types::BigInt>>(
+            "GET_LOCK(CONCAT(MD5(DATABASE()), ': idempotency_keys'), 60)",
+        );
+        let locked: Option<i64> = diesel::RunQueryDsl::get_result(diesel::select(lock), &mut blocking)?;
+        if locked != Some(1) {
+            return Err("another service has been migrating for a minute; look whether it is stuck".into());
+        }
         let migrated =
             blocking.setup().map_err(Into::into).and_then(|_| blocking.run_pending_migrations(MIGRATIONS).map(drop));
-        let unlock = "DO RELEASE_LOCK(CONCAT(LEFT(DATABASE(), 32), ': idempotency_keys'))";
+        let unlock = "DO RELEASE_LOCK(CONCAT(MD5(DATABASE()), ': idempotency_keys'))";
         SimpleConnection::batch_execute(&mut blocking, unlock)?;
         migrated
     }
