@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use futures_util::FutureExt;
@@ -22,7 +23,11 @@ type Effect = Box<dyn FnOnce() -> BoxFuture<'static, Result<(), String>> + Send>
 /// The frames of every connection that is in a transaction of ours, the innermost last.
 static FRAMES: Lazy<Mutex<HashMap<usize, Vec<State>>>> = Lazy::new(Mutex::default);
 
+/// Tells the frames apart, also of connections that come to lie at one address after each other.
+static NEXT: AtomicU64 = AtomicU64::new(0);
+
 struct State {
+    id: u64,
     /// How deep the connection is inside.
     inside: u32,
     /// Whether a transaction is around that is not ours, so that nobody here sees its end.
@@ -38,6 +43,7 @@ fn frames() -> MutexGuard<'static, HashMap<usize, Vec<State>>> {
 #[derive(Debug)]
 pub(crate) struct Frame {
     address: usize,
+    id: u64,
     open: bool,
 }
 
@@ -51,8 +57,14 @@ impl Frame {
             Some(outer) => outer.foreign || outer.inside != base,
             None => base > 0,
         };
-        around.push(State { inside, foreign, effects: Vec::new() });
-        Self { address, open: true }
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        around.push(State { id, inside, foreign, effects: Vec::new() });
+        Self { address, id, open: true }
+    }
+
+    /// The transaction has ended: what is to be done now.
+    pub(crate) fn ended(self, committed: bool) -> Effects {
+        if committed { self.committed() } else { Effects(Vec::new()) }
     }
 
     /// The transaction has committed: what is to be done now, which is nothing while another one of ours is around.
@@ -73,7 +85,8 @@ impl Frame {
         }
         let mut frames = frames();
         let around = frames.get_mut(&self.address)?;
-        let state = around.pop();
+        let at = around.iter().rposition(|state| state.id == self.id);
+        let state = at.map(|at| around.remove(at));
         if around.is_empty() {
             frames.remove(&self.address);
         }

@@ -241,6 +241,7 @@ impl<C: Send + 'static> Steps<C> {
         let (row, value) = match encoded {
             Ok(encoded) => encoded,
             Err(error) => {
+                drop(frame);
                 let met_another = driver.saw_contention(&mut conn);
                 driver.roll_back(&mut conn).await.map_err(Error::unavailable)?;
                 conn.ended();
@@ -252,10 +253,12 @@ impl<C: Send + 'static> Steps<C> {
         };
         let ended = driver.end_step(&mut conn, &self.claim, self.fence, self.position, &row, base).await;
         let met_another = driver.saw_contention(&mut conn);
+        // Before the connection goes back to its pool, where somebody else finds it.
+        let effects = frame.ended(matches!(ended, Ok(Ended::Done)));
         conn.ended();
         match ended {
             Ok(Ended::Done) => {
-                frame.committed().run().await;
+                effects.run().await;
                 Ok(Attempt::Committed(value))
             }
             Ok(Ended::RolledBack(error)) if classify(&error) == Fault::Other && !met_another => {

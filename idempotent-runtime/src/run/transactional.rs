@@ -72,13 +72,13 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
         failpoint!("transaction.executed");
         let closed = driver.close(&mut conn, claim, fence, level, end).await;
         failpoint!("transaction.closed");
+        // Before the connection goes back to its pool, where somebody else finds it.
+        let effects = frame.ended(keeps_writes && matches!(closed, Ok(Ended::Done)));
         let error = match closed {
             Ok(Ended::Done) if met_another && !keeps_writes => diesel::result::Error::RollbackTransaction,
             Ok(Ended::Done) => {
                 drop(conn);
-                if keeps_writes {
-                    frame.committed().run().await;
-                }
+                effects.run().await;
                 return Ok(Outcome::Ran(value));
             }
             Ok(Ended::RolledBack(error)) => {
@@ -127,10 +127,12 @@ pub(crate) async fn unclaimed<C: Send + 'static, B: Body<C>>(
         let met_another = driver.saw_contention(&mut conn);
         let keeps_writes = matches!(end, End::Commit(_) | End::Forget);
         let error = if keeps_writes {
-            match driver.commit(&mut conn).await {
+            let committed = driver.commit(&mut conn).await;
+            let effects = frame.ended(committed.is_ok());
+            match committed {
                 Ok(()) => {
                     drop(conn);
-                    frame.committed().run().await;
+                    effects.run().await;
                     return Ok(value);
                 }
                 Err(error) => match classify(&error) {
@@ -140,6 +142,7 @@ pub(crate) async fn unclaimed<C: Send + 'static, B: Body<C>>(
                 },
             }
         } else {
+            drop(frame);
             driver.roll_back(&mut conn).await.map_err(Error::unavailable)?;
             if !met_another {
                 return Ok(value);

@@ -88,6 +88,29 @@ async fn one_function_is_a_claim_a_transition_and_an_answer_in_one_transaction()
     assert_eq!(bench.story(id).await, [line("pay", "created", "paid")]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn effects_of_many_requests_on_few_connections_are_told_apart() {
+    let Some(bench) = Bench::with(2).await else { return };
+    let app = app(&bench).await;
+    let mut ids = Vec::new();
+    for n in 0..120 {
+        // Of every three one is refused, and has no effect.
+        ids.push(bench.row(if n % 3 == 0 { "settled" } else { "created" }).await);
+    }
+    let asked: Vec<_> = ids
+        .into_iter()
+        .map(|id| {
+            let app = app.clone();
+            tokio::spawn(async move { ask(&app, &format!("/{id}/pay"), &format!("the-key-of-{id}")).await.0 })
+        })
+        .collect();
+    let mut paid = 0;
+    for answer in asked {
+        paid += usize::from(answer.await.unwrap() == StatusCode::OK);
+    }
+    assert_eq!((paid, app.mails.load(Ordering::SeqCst), bench.effects().await), (80, 80, 80));
+}
+
 #[tokio::test]
 async fn a_conflict_is_409_with_what_is_and_what_is_possible() {
     let Some(bench) = Bench::new().await else { return };
