@@ -1,6 +1,7 @@
 //! `name = value` lists, as they stand in an attribute.
 
 use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::{Expr, Ident, Token};
@@ -78,6 +79,33 @@ fn parse_value(name: &Ident, input: ParseStream<'_>) -> syn::Result<Value> {
     input.parse().map(Value::Expr)
 }
 
+/// Puts the value of an argument in its place, which may be taken, or says what is wrong.
+pub(crate) fn fill(slot: &mut Option<Expr>, word: &str, name: Ident, value: Value, errors: &mut Errors) {
+    match (slot, value) {
+        (Some(_), _) => errors.at(name, format_args!("duplicate argument `{word}`; remove this one")),
+        (None, Value::Flag) => errors.at(name, format_args!("argument `{word}` needs a value; write `{word} = …`")),
+        (None, Value::Broken) => {}
+        (slot, Value::Expr(value)) => *slot = Some(value),
+    }
+}
+
+/// The path of the runtime that expansions name.
+pub(crate) fn root_of(root: Option<&Expr>) -> TokenStream {
+    match root {
+        Some(Expr::Path(root)) => root.to_token_stream(),
+        Some(_) | None => quote!(::idempotent_runtime),
+    }
+}
+
+/// Refuses what is no path of a runtime.
+pub(crate) fn check_root(root: Option<&Expr>, errors: &mut Errors) {
+    if let Some(root) = root
+        && !matches!(root, Expr::Path(_))
+    {
+        errors.at(root, "`crate` must be a path; write it as `crate = ::my_reexports::idempotent_runtime`");
+    }
+}
+
 /// The `=` after the name of an argument, and that something stands behind it.
 pub(crate) fn parse_equals(name: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let equals: Token![=] = input.parse().map_err(|error| {
@@ -128,7 +156,6 @@ pub(crate) fn attribute_span() -> Span {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quote::ToTokens;
 
     #[test]
     fn a_slip_of_the_finger_is_understood() {

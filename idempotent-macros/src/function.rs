@@ -205,6 +205,14 @@ impl Function {
     }
 }
 
+/// The parser's error, unless the item is no function at all.
+pub(crate) fn not_a_function(error: syn::Error, item: &TokenStream, message: &str) -> syn::Error {
+    match syn::parse2::<syn::Item>(item.clone()) {
+        Ok(syn::Item::Fn(_)) | Err(_) => error,
+        Ok(other) => syn::Error::new_spanned(other, message),
+    }
+}
+
 /// The type behind the `&mut` of a marked parameter.
 fn check_mutable(parameter: &PatType, marker: &str, what: &str, example: &str, errors: &mut Errors) -> Option<Type> {
     if let Type::Reference(reference) = &*parameter.ty

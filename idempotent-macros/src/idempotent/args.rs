@@ -1,11 +1,10 @@
 //! The arguments of `#[idempotent]` as written.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{Expr, Lit, LitStr};
 
-use crate::arguments::{Argument, Value, unknown};
+use crate::arguments::{Argument, Value, fill, root_of, unknown};
 use crate::errors::Errors;
 
 /// What works.
@@ -79,14 +78,7 @@ impl Args {
                     continue;
                 }
             };
-            match (slot, value) {
-                (Some(_), _) => errors.at(name, format_args!("duplicate argument `{word}`; remove this one")),
-                (None, Value::Flag) => {
-                    errors.at(name, format_args!("argument `{word}` needs a value; write `{word} = …`"));
-                }
-                (None, Value::Broken) => {}
-                (slot, Value::Expr(value)) => *slot = Some(value),
-            }
+            fill(slot, &word, name, value, errors);
         }
         args
     }
@@ -113,10 +105,7 @@ impl Args {
 
     /// The path of the runtime.
     pub(crate) fn root(&self) -> TokenStream {
-        match &self.root {
-            Some(Expr::Path(root)) => root.to_token_stream(),
-            Some(_) | None => quote!(::idempotent_runtime),
-        }
+        root_of(self.root.as_ref())
     }
 
     /// Every expression over the parameters.

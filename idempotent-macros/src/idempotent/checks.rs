@@ -310,14 +310,6 @@ pub(super) fn check_scope(args: &Args, errors: &mut Errors) {
     }
 }
 
-pub(super) fn check_root(args: &Args, errors: &mut Errors) {
-    if let Some(root) = &args.root
-        && !matches!(root, Expr::Path(_))
-    {
-        errors.at(root, "`crate` must be a path; write it as `crate = ::my_reexports::idempotent_runtime`");
-    }
-}
-
 /// A record that outlives the function's name must not be found by it.
 pub(super) fn check_needs_name(
     args: &Args,

@@ -5,6 +5,7 @@ use syn::{Expr, Type};
 
 use super::args::Args;
 use super::checks;
+use crate::arguments::check_root;
 use crate::errors::Errors;
 use crate::function::Function;
 use crate::pattern::words;
@@ -91,7 +92,7 @@ impl Policy {
         let name = checks::check_name(args, errors);
         let names_self = function.names_self();
         checks::check_scope(args, errors);
-        checks::check_root(args, errors);
+        check_root(args.root.as_ref(), errors);
         checks::check_needs_name(args, function, ttl.as_ref(), names_self, errors);
         checks::check_composed(function, errors);
         checks::check_leased_only(args, function, errors);

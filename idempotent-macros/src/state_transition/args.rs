@@ -1,11 +1,10 @@
 //! The arguments of `#[state_transition]` as written.
 
 use proc_macro2::TokenStream;
-use quote::{ToTokens, quote};
 use syn::Expr;
 use syn::ext::IdentExt;
 
-use crate::arguments::{Argument, Value, unknown};
+use crate::arguments::{Argument, fill, root_of, unknown};
 use crate::errors::Errors;
 
 const ACCEPTED: [&str; 11] =
@@ -52,14 +51,7 @@ impl Args {
                     continue;
                 }
             };
-            match (slot, value) {
-                (Some(_), _) => errors.at(name, format_args!("duplicate argument `{word}`; remove this one")),
-                (None, Value::Flag) => {
-                    errors.at(name, format_args!("argument `{word}` needs a value; write `{word} = …`"));
-                }
-                (None, Value::Broken) => {}
-                (slot, Value::Expr(value)) => *slot = Some(value),
-            }
+            fill(slot, &word, name, value, errors);
         }
         args
     }
@@ -71,10 +63,7 @@ impl Args {
 
     /// The path of the runtime.
     pub(crate) fn root(&self) -> TokenStream {
-        match &self.root {
-            Some(Expr::Path(root)) => root.to_token_stream(),
-            Some(_) | None => quote!(::idempotent_runtime),
-        }
+        root_of(self.root.as_ref())
     }
 
     /// The expression over the parameters.

@@ -283,14 +283,6 @@ pub(super) fn check_result(function: &Function, errors: &mut Errors) -> Option<T
     }
 }
 
-pub(super) fn check_root(args: &Args, errors: &mut Errors) {
-    if let Some(root) = &args.root
-        && !matches!(root, Expr::Path(_))
-    {
-        errors.at(root, "`crate` must be a path; write it as `crate = ::my_reexports::idempotent_runtime`");
-    }
-}
-
 /// A row that is in between has been claimed without being looked at.
 pub(super) fn check_plain_guard(args: &Args, errors: &mut Errors) {
     if let (Some(guard), Some(_)) = (&args.guard, &args.via) {

@@ -10,7 +10,7 @@ use quote::quote;
 
 use crate::arguments::parse_arguments;
 use crate::errors::Errors;
-use crate::function::Function;
+use crate::function::{Function, not_a_function};
 use args::Args;
 use policy::Policy;
 
@@ -19,7 +19,7 @@ pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStre
     let mut function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let error = not_a_function(error, item).to_compile_error();
+            let error = not_a_function(error, item, "`#[state_transition]` goes on an async fn; move it to the function that does the work of the transition").to_compile_error();
             return quote!(#error #item);
         }
     };
@@ -34,16 +34,5 @@ pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStre
             let function = function.without_attribute();
             quote!(#errors #function)
         }
-    }
-}
-
-/// The parser's error, unless the item is no function at all.
-fn not_a_function(error: syn::Error, item: &TokenStream) -> syn::Error {
-    match syn::parse2::<syn::Item>(item.clone()) {
-        Ok(syn::Item::Fn(_)) | Err(_) => error,
-        Ok(other) => syn::Error::new_spanned(
-            other,
-            "`#[state_transition]` goes on an async fn; move it to the function that does the work of the transition",
-        ),
     }
 }

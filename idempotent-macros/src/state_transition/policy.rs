@@ -8,6 +8,7 @@ use syn::{Expr, Path, Type};
 
 use super::args::Args;
 use super::checks;
+use crate::arguments::check_root;
 use crate::errors::Errors;
 use crate::function::{Function, MarkerKind};
 use crate::pattern::words;
@@ -86,7 +87,7 @@ impl Policy {
         let result = checks::check_result(function, errors);
         let id = checks::check_id(function, errors);
         let notes = checks::check_notes(function, errors);
-        checks::check_root(args, errors);
+        check_root(args.root.as_ref(), errors);
         checks::check_plain_guard(args, errors);
         let mut used = HashSet::new();
         for expression in args.expressions() {
