@@ -102,7 +102,8 @@ impl Cell {
 
 /// Reads what a victim printed.
 fn read(printed: &str) -> (u16, bool, String) {
-    let mut words = printed.trim_end().splitn(3, ' ');
+    let printed = printed.strip_suffix('\n').unwrap_or(printed);
+    let mut words = printed.splitn(3, ' ');
     let mut next = || words.next().expect("status, replayed, body").to_owned();
     (next().parse().expect("a status"), next() == "true", next())
 }
