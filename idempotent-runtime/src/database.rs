@@ -1,5 +1,29 @@
 //! Whose SQL it is.
 
+/// The clock of each database, in milliseconds since the epoch: macros, so that constants can be put together with them.
+macro_rules! sqlite_now {
+    () => {
+        "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+    };
+}
+macro_rules! postgres_now {
+    () => {
+        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+    };
+}
+/// Not of the local time, of which one hour in a year comes twice.
+macro_rules! mysql_now {
+    () => {
+        "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)"
+    };
+}
+#[cfg(feature = "mysql")]
+pub(crate) use mysql_now;
+#[cfg(feature = "postgres")]
+pub(crate) use postgres_now;
+#[cfg(feature = "sqlite")]
+pub(crate) use sqlite_now;
+
 /// A database, where a text differs between them.
 ///
 /// ```
@@ -38,10 +62,9 @@ impl Database {
     /// Its clock, in milliseconds since the epoch.
     pub(crate) fn now(self) -> &'static str {
         match self {
-            Self::Sqlite => "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)",
-            Self::Postgres => "(extract(epoch FROM clock_timestamp()) * 1000)::bigint",
-            // Not of the local time, of which one hour in a year comes twice.
-            Self::Mysql => "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)",
+            Self::Sqlite => sqlite_now!(),
+            Self::Postgres => postgres_now!(),
+            Self::Mysql => mysql_now!(),
         }
     }
 

@@ -4,10 +4,11 @@ use super::StateMachine;
 use super::ask::{Ask, Sources};
 use super::decide::Found;
 use super::error::TransitionError;
-use super::firing::{Firing, Session, begin, driver};
+use super::firing::{Firing, Session, check_declared, driver};
 use super::row_id::RowId;
 use super::sql::Sql;
 use crate::pool::Connection;
+use crate::transaction::begin;
 
 /// The birth of a row, for its history.
 ///
@@ -41,7 +42,7 @@ impl<M: StateMachine> Birth<M> {
     /// inserts the row. The row must be there, and in this state, which must be an initial one.
     pub async fn execute<C: Connection>(self, conn: &mut C) -> Result<(), TransitionError> {
         let Self { firing, state } = self;
-        firing.check_declared::<M>()?;
+        check_declared::<M>(firing.version, &firing.notes)?;
         let sql = Sql::of::<M>(driver::<C>().database());
         let name = state.name();
         let initial = M::GRAPH.states.iter().any(|state| state.initial && state.name == name);
@@ -70,15 +71,7 @@ impl<M: StateMachine> Birth<M> {
             }
             Ok(())
         };
-        match appended.await {
-            Ok(()) => {
-                open.commit(conn, true).await?.run().await;
-                Ok(())
-            }
-            Err(error) => {
-                open.roll_back(conn).await?;
-                Err(error)
-            }
-        }
+        let appended = appended.await;
+        open.end(conn, appended).await
     }
 }

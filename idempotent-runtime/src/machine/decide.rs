@@ -151,11 +151,11 @@ fn distinct(names: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
 }
 
 /// How a row of a machine is called: "order 42" of `OrderStatus`, "row 42 of `orders`" of `Status`.
-pub(crate) fn label(graph: &Graph, table: &str, row: &str) -> String {
-    let name = graph.name;
+pub(crate) fn label<M: StateMachine>(row: &str) -> String {
+    let name = M::GRAPH.name;
     let name = ["Status", "State", "Machine"].iter().find_map(|end| name.strip_suffix(end)).unwrap_or(name);
     if name.is_empty() {
-        return format!("row {row} of `{table}`");
+        return format!("row {row} of `{}`", M::tables().table.name);
     }
     let mut words = String::new();
     for c in name.chars() {

@@ -6,15 +6,16 @@ use serde::Serialize;
 
 use super::ask::Ask;
 use super::error::TransitionError;
-use super::firing::{Fired, Firing, Session, begin, driver};
+use super::firing::{Fired, Firing, Session, check_declared, driver};
 use super::many::FireMany;
 use super::note::json;
 use super::row::LoadRow;
 use super::row_id::RowId;
-use super::sql::Sql;
+use super::sql::{Key, Sql};
 use super::transition::{Moved, Transition};
 use super::{StateMachine, state_at};
 use crate::pool::Connection;
+use crate::transaction::begin;
 
 /// An event of a machine, as in `OrderStatus::pay()`.
 ///
@@ -158,7 +159,7 @@ impl<M: StateMachine> Fire<M> {
         M::Row: LoadRow<C>,
     {
         let firing = self.firing;
-        firing.check_declared::<M>()?;
+        check_declared::<M>(firing.version, &firing.notes)?;
         let sql = Sql::of::<M>(driver::<C>().database());
         let chosen = firing.target.is_none() && firing.ask.is_chosen(M::GRAPH);
         let open = begin(conn).await?;
@@ -171,7 +172,7 @@ impl<M: StateMachine> Fire<M> {
                 }
                 Fired::Undecided { stored, edges } => {
                     let edge = edges.first().copied().unwrap_or_default();
-                    session.leave_exactly::<M>(&firing, edge, &stored, super::sql::Key::Leave).await?;
+                    session.leave_exactly::<M>(&firing, edge, &stored, Key::Leave).await?;
                     edge
                 }
                 Fired::Already => return Ok(None),
@@ -179,16 +180,9 @@ impl<M: StateMachine> Fire<M> {
             session.append::<M>(&firing, edge).await?;
             Ok(Some(edge))
         };
-        match fired.await {
-            Ok(edge) => {
-                open.commit(conn, true).await?.run().await;
-                Ok(edge.map_or(Transition::AlreadyApplied, |edge| Transition::Applied(moved(edge))))
-            }
-            Err(error) => {
-                open.roll_back(conn).await?;
-                Err(error)
-            }
-        }
+        let fired = fired.await;
+        let edge = open.end(conn, fired).await?;
+        Ok(edge.map_or(Transition::AlreadyApplied, |edge| Transition::Applied(moved(edge))))
     }
 }
 

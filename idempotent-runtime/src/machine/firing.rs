@@ -1,11 +1,10 @@
-//! One event at one row: what is asked, and the transaction in which it is done.
+//! One event at one row: what is asked, and the statements that do it.
 
 use std::any::Any;
 
-use crate::effects::{Effects, Frame};
 use crate::pool::Connection;
 use crate::store::statement::Statement;
-use crate::store::{Access, Driver, FoundRow, roll_back_to, unbalanced};
+use crate::store::{Driver, FoundRow};
 
 use super::StateMachine;
 use super::ask::Ask;
@@ -30,26 +29,26 @@ pub(crate) struct Firing {
 
 impl Firing {
     pub(crate) fn new<M: StateMachine>(ask: Ask, row: RowName) -> Self {
-        let label = label(M::GRAPH, &M::tables().table.name, &row.text);
+        let label = label::<M>(&row.text);
         Self { ask, row, label, target: None, version: None, notes: Notes::default() }
-    }
-
-    /// Refuses what the machine has no column for: it would be lost without a word.
-    pub(crate) fn check_declared<M: StateMachine>(&self) -> Result<(), TransitionError> {
-        let undeclared = |what, argument| TransitionError::Undeclared { what, argument, machine: M::GRAPH.name };
-        let Notes { actor, reason, metadata } = &self.notes;
-        if self.version.is_some() && M::COLUMNS.version.is_none() {
-            return Err(undeclared("version", "version"));
-        }
-        let noted = [("actor", actor), ("reason", reason), ("metadata", metadata)];
-        match noted.into_iter().find(|(_, note)| note.is_some()) {
-            Some((what, _)) if !M::COLUMNS.history => Err(undeclared(what, "history")),
-            _ => Ok(()),
-        }
     }
 
     pub(crate) fn request(&self) -> Request<'_> {
         Request { ask: self.ask, row: &self.label, target: self.target, version: self.version }
+    }
+}
+
+/// Refuses what the machine has no column for: it would be lost without a word.
+pub(crate) fn check_declared<M: StateMachine>(version: Option<i64>, notes: &Notes) -> Result<(), TransitionError> {
+    let undeclared = |what, argument| TransitionError::Undeclared { what, argument, machine: M::GRAPH.name };
+    let Notes { actor, reason, metadata } = notes;
+    if version.is_some() && M::COLUMNS.version.is_none() {
+        return Err(undeclared("version", "version"));
+    }
+    let said = [("actor", actor), ("reason", reason), ("metadata", metadata)];
+    match said.into_iter().find(|(_, note)| note.is_some()) {
+        Some((what, _)) if !M::COLUMNS.history => Err(undeclared(what, "history")),
+        _ => Ok(()),
     }
 }
 
@@ -67,49 +66,10 @@ pub(crate) enum Fired {
     Already,
 }
 
-/// A transaction of a transition, on the caller's connection.
-pub(crate) struct Open {
-    base: u32,
-    frame: Frame,
-}
-
 /// A machine's statements on a connection, in a transaction that is open.
 pub(crate) struct Session<'s, C> {
     pub(crate) conn: &'s mut C,
     pub(crate) sql: &'s Sql,
-}
-
-/// Begins a transaction: a savepoint inside the caller's.
-pub(crate) async fn begin<C: Connection>(conn: &mut C) -> Result<Open, TransitionError> {
-    let driver = driver::<C>();
-    let base = driver.depth(conn)?;
-    driver.begin(conn, Access::Write, None).await?;
-    let frame = Frame::open(conn, base, base + 1);
-    Ok(Open { base, frame })
-}
-
-impl Open {
-    /// Commits, or rolls back if that cannot be done. `proven`: whether a statement went well after everything that
-    /// could have failed unseen.
-    pub(crate) async fn commit<C: Connection>(self, conn: &mut C, proven: bool) -> Result<Effects, TransitionError> {
-        let driver = driver::<C>();
-        if driver.depth(conn)? != self.base + 1 {
-            roll_back_to(driver, conn, self.base).await?;
-            return Err(unbalanced().into());
-        }
-        let committed = if proven { driver.seal(conn).await } else { driver.commit(conn).await };
-        if let Err(error) = committed {
-            drop(self.frame);
-            roll_back_to(driver, conn, self.base).await?;
-            return Err(error.into());
-        }
-        Ok(self.frame.committed())
-    }
-
-    pub(crate) async fn roll_back<C: Connection>(self, conn: &mut C) -> Result<(), TransitionError> {
-        drop(self.frame);
-        Ok(roll_back_to(driver::<C>(), conn, self.base).await?)
-    }
 }
 
 pub(crate) fn driver<C: Connection>() -> &'static dyn Driver<C> {
@@ -216,7 +176,7 @@ impl<C: Connection> Session<'_, C> {
     ) -> Result<usize, TransitionError> {
         let to = M::GRAPH.states[M::GRAPH.edges[edge].to].name;
         let ids = std::slice::from_ref(&firing.row.bind);
-        let update = Update { to, ids, from, version: firing.version, key, age: None };
+        let update = Update { to, ids, from, version: firing.version, key };
         self.execute(self.sql.update(&update)).await
     }
 

@@ -8,12 +8,13 @@ use super::ask::Ask;
 use super::decide::{Found, Verdict, decide};
 use super::error::TransitionError;
 use super::fire::undecided;
-use super::firing::{Firing, Session, begin, driver};
+use super::firing::{Firing, Session, check_declared, driver};
 use super::note::json;
 use super::row::LoadRow;
 use super::row_id::{RowId, RowName};
 use super::sql::{Key, Notes, Sql, Update};
 use crate::pool::Connection;
+use crate::transaction::begin;
 
 /// How many rows one statement moves: what every database can take as values of one statement.
 const CHUNK: usize = 5_000;
@@ -111,34 +112,32 @@ impl<M: StateMachine, I: RowId<M::IdType>> FireMany<M, I> {
         M::Row: LoadRow<C>,
     {
         let Self { ask, target, ids, notes, age, machine: _ } = self;
-        let said = Firing { notes: notes.clone(), ..Firing::new::<M>(ask, RowName::none()) };
-        said.check_declared::<M>()?;
+        check_declared::<M>(None, &notes)?;
         let sql = Sql::of::<M>(driver::<C>().database());
         let open = begin(conn).await?;
-        let mut many = Many { moved: Vec::new(), skipped: Vec::new() };
-        let mut seen = HashSet::new();
-        let mut left = ids.into_iter();
-        loop {
-            let mut firings = Vec::new();
-            for id in left.by_ref().take(CHUNK) {
-                let mut firing = Firing::new::<M>(ask, id.row_name());
-                (firing.target, firing.notes) = (target, notes.clone());
-                match seen.insert(firing.row.text.clone()) {
-                    true => firings.push((id, firing)),
-                    false => many.skipped.push((id, Skipped::AlreadyApplied)),
+        let mut session = Session { conn: &mut *conn, sql: &sql };
+        let fired = async {
+            let mut many = Many { moved: Vec::new(), skipped: Vec::new() };
+            let mut seen = HashSet::new();
+            let mut left = ids.into_iter();
+            loop {
+                let mut firings = Vec::new();
+                for id in left.by_ref().take(CHUNK) {
+                    let mut firing = Firing::new::<M>(ask, id.row_name());
+                    firing.target = target;
+                    match seen.insert(firing.row.text.clone()) {
+                        true => firings.push((id, firing)),
+                        false => many.skipped.push((id, Skipped::AlreadyApplied)),
+                    }
                 }
+                if firings.is_empty() {
+                    return Ok(many);
+                }
+                session.fire_all::<M, I>(firings, age, &notes, &mut many).await?;
             }
-            if firings.is_empty() {
-                break;
-            }
-            let mut session = Session { conn: &mut *conn, sql: &sql };
-            if let Err(error) = session.fire_all::<M, I>(firings, age, &mut many).await {
-                open.roll_back(conn).await?;
-                return Err(error);
-            }
-        }
-        open.commit(conn, true).await?.run().await;
-        Ok(many)
+        };
+        let fired = fired.await;
+        open.end(conn, fired).await
     }
 }
 
@@ -150,6 +149,7 @@ impl<C: Connection> Session<'_, C> {
         &mut self,
         firings: Vec<(I, Firing)>,
         age: Option<i64>,
+        notes: &Notes,
         many: &mut Many<I>,
     ) -> Result<(), TransitionError>
     where
@@ -165,7 +165,6 @@ impl<C: Connection> Session<'_, C> {
         let rows: HashMap<String, Found> = rows.into_iter().filter_map(found).collect();
         // For each edge the rows that take it. Few edges, many rows.
         let mut taken: Vec<(usize, Vec<Taking<I>>)> = Vec::new();
-        let mut notes = Notes::default();
         for (id, firing) in firings {
             let found = rows.get(&firing.row.text);
             let too_young = age.is_some_and(|age| found.and_then(|found| found.age).is_none_or(|is| is < age));
@@ -179,7 +178,6 @@ impl<C: Connection> Session<'_, C> {
                         Err(refused) => many.skipped.push((id, Skipped::Refused(refused))),
                         Ok(edge) => {
                             let row = (id, firing.row, stored);
-                            notes = firing.notes;
                             match taken.iter_mut().find(|(other, _)| *other == edge) {
                                 Some((_, rows)) => rows.push(row),
                                 None => taken.push((edge, vec![row])),
@@ -199,8 +197,7 @@ impl<C: Connection> Session<'_, C> {
             let mut from: Vec<&str> = rows().map(|(_, _, stored)| stored.as_str()).collect();
             from.sort_unstable();
             from.dedup();
-            let update =
-                Update { to: graph.states[to].name, ids: &ids, from, version: None, key: Key::Leave, age: None };
+            let update = Update { to: graph.states[to].name, ids: &ids, from, version: None, key: Key::Leave };
             let moved = self.execute(self.sql.update(&update)).await?;
             // Some servers count the rows that changed, and a row that goes to where it is does not.
             let all_change = moving.iter().all(|(edge, _)| graph.edges[*edge].from != to);
@@ -213,7 +210,7 @@ impl<C: Connection> Session<'_, C> {
             let (event, to) = (graph.events[edge.event].name, graph.states[edge.to].name);
             let from = Some(graph.states[edge.from].name);
             let lines: Vec<_> = rows.iter().map(|(_, row, _)| (row.bind.clone(), from)).collect();
-            if let Some(append) = self.sql.append(event, &lines, to, &notes) {
+            if let Some(append) = self.sql.append(event, &lines, to, notes) {
                 self.execute(append).await?;
             }
             many.moved.extend(rows.into_iter().map(|(id, _, _)| id));

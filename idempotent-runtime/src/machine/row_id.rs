@@ -39,13 +39,6 @@ pub struct RowName {
     pub(crate) text: String,
 }
 
-impl RowName {
-    /// No row at all.
-    pub(crate) fn none() -> Self {
-        Self { bind: Bind::NoInt, text: String::new() }
-    }
-}
-
 impl PartialEq for RowName {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text

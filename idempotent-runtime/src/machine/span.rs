@@ -6,15 +6,17 @@ use super::StateMachine;
 use super::ask::Ask;
 use super::error::TransitionError;
 use super::fire::undecided;
-use super::firing::{Fired, Firing, Guard, Open, Session, begin, driver};
+use super::firing::{Fired, Firing, Guard, Session, driver};
 use super::note::{Note, json};
 use super::returns::{Ran, Returns};
 use super::row::LoadRow;
 use super::row_id::RowId;
 use super::sql::{Key, Sql};
+use crate::effects::Frame;
 use crate::failpoint::failpoint;
 use crate::pool::Connection;
 use crate::run::plain::{Opened, Panic};
+use crate::transaction::{Open, begin};
 
 /// What an attribute says about one call.
 #[derive(Debug)]
@@ -62,6 +64,8 @@ impl<M: StateMachine> Terms<M> {
 /// A transition whose body runs.
 pub struct Span<M> {
     open: Open,
+    /// Of the effects that the body leaves for the commit.
+    frame: Frame,
     sql: Sql,
     firing: Firing,
     fired: Fired,
@@ -90,7 +94,7 @@ where
     let sql = Sql::of::<M>(driver::<C>().database());
     let open = match begin(conn).await {
         Ok(open) => open,
-        Err(error) => return Opened::Done((returns.refuse)(error)),
+        Err(error) => return Opened::Done((returns.refuse)(error.into())),
     };
     failpoint!("transition.begun");
     let mut session = Session { conn: &mut *conn, sql: &sql };
@@ -98,13 +102,14 @@ where
         Ok(Fired::Already) => (returns.already)(),
         Ok(fired) => {
             failpoint!("transition.moved");
-            return Opened::Run(Span { open, sql, firing, fired, machine });
+            let frame = open.frame(conn);
+            return Opened::Run(Span { open, frame, sql, firing, fired, machine });
         }
         Err(error) => (returns.refuse)(error),
     };
     match open.roll_back(conn).await {
         Ok(()) => Opened::Done(done),
-        Err(error) => Opened::Done((returns.refuse)(error)),
+        Err(error) => Opened::Done((returns.refuse)(error.into())),
     }
 }
 
@@ -120,10 +125,11 @@ where
     M: StateMachine,
     C: Connection,
 {
-    let Span { open, sql, firing, fired, machine: _ } = span;
+    let Span { open, frame, sql, firing, fired, machine: _ } = span;
     let result = match ran {
         Ok(result) => result,
         Err(panic) => {
+            drop(frame);
             if let Err(error) = open.roll_back(conn).await {
                 tracing::warn!(%error, "a transition could not be rolled back after a panic");
             }
@@ -133,6 +139,7 @@ where
     let chosen = match (returns.ran)(&result) {
         // The function's own answer is more telling than that of its rollback.
         Ran::Failed(_) | Ran::Stays => {
+            drop(frame);
             let _ = open.roll_back(conn).await;
             return result;
         }
@@ -144,16 +151,19 @@ where
     failpoint!("transition.ended");
     match ended {
         Ok(proven) => match open.commit(conn, proven).await {
-            Ok(effects) => {
+            Ok(()) => {
                 failpoint!("transition.committed");
-                effects.run().await;
+                frame.committed().run().await;
                 result
             }
-            Err(error) => (returns.refuse)(error),
+            Err(error) => (returns.refuse)(error.into()),
         },
-        Err(error) => match open.roll_back(conn).await {
-            Ok(()) | Err(_) => (returns.refuse)(error),
-        },
+        Err(error) => {
+            drop(frame);
+            // What went wrong is more telling than what its rollback says.
+            let _ = open.roll_back(conn).await;
+            (returns.refuse)(error)
+        }
     }
 }
 

@@ -27,8 +27,6 @@ pub(crate) struct Update<'u> {
     pub(crate) from: Vec<&'u str>,
     pub(crate) version: Option<i64>,
     pub(crate) key: Key<'u>,
-    /// The least number of milliseconds in the state that is left.
-    pub(crate) age: Option<i64>,
 }
 
 /// What an update does with the key of a `via` state.
@@ -130,7 +128,7 @@ impl Sql {
     /// Moves rows that are in the states that are asked for, and no others.
     pub(crate) fn update(&self, update: &Update<'_>) -> Text {
         let Self { table, state, id, .. } = self;
-        let Update { to, ids, from, version, key, age } = update;
+        let Update { to, ids, from, version, key } = update;
         let mut binds = vec![text(to)];
         let mut sql = format!("UPDATE {table} SET {state} = ?1");
         if let Some(column) = &self.version {
@@ -157,9 +155,6 @@ impl Sql {
         }
         if let (Some(column), Key::Ask(key)) = (&self.key, key) {
             let _ = write!(sql, " AND {} = {}", self.database.exact(column), bind(text(key), &mut binds));
-        }
-        if let (Some(column), Some(age)) = (&self.entered, age) {
-            let _ = write!(sql, " AND {column} <= {} - {}", self.database.now(), bind(Bind::Int(*age), &mut binds));
         }
         (sql, binds)
     }

@@ -7,16 +7,16 @@ use super::ask::Ask;
 use super::decide::{Found, Request, Verdict, decide, refused};
 use super::error::TransitionError;
 use super::fire::undecided;
-use super::firing::{Firing, Session, begin, driver};
+use super::firing::{Firing, Session, driver};
 use super::returns::{Ran, Returns};
 use super::row::LoadRow;
 use super::span::Terms;
 use super::sql::{Key, Sql};
 use super::{StateMachine, state_at};
-use crate::effects::Effects;
 use crate::failpoint::failpoint;
 use crate::pool::Connection;
 use crate::run::plain::{Opened, Panic};
+use crate::transaction::begin;
 
 /// The ways of a transition around a call.
 #[derive(Debug, Clone, Copy)]
@@ -85,16 +85,8 @@ where
     let sql = Sql::of::<M>(driver::<C>().database());
     let open = begin(conn).await?;
     let mut session = Session { conn: &mut *conn, sql: &sql };
-    match session.claim::<M>(via, firing, key).await {
-        Ok(claimed) => {
-            open.commit(conn, true).await?.run().await;
-            Ok(claimed)
-        }
-        Err(error) => {
-            open.roll_back(conn).await?;
-            Err(error)
-        }
-    }
+    let claimed = session.claim::<M>(via, firing, key).await;
+    open.end(conn, claimed).await
 }
 
 /// Takes the row out of the state in between: to where the success or the failure leads. Any other error leaves it
@@ -126,8 +118,7 @@ where
     match leave::<M, C>(&firing, &key, chosen, conn).await {
         Ok(left) => {
             failpoint!("via.left");
-            left.1.run().await;
-            if left.0 || failure { result } else { (returns.already)() }
+            if left || failure { result } else { (returns.already)() }
         }
         Err(error) if failure => {
             tracing::warn!(%error, row = firing.label, "a failed transition could not be taken back; it is stuck");
@@ -137,23 +128,18 @@ where
     }
 }
 
-/// Whether this call took the row out, and what is to be done after the commit.
+/// Whether this call took the row out.
 async fn leave<M: StateMachine, C: Connection>(
     firing: &Firing,
     key: &str,
     chosen: Option<M>,
     conn: &mut C,
-) -> Result<(bool, Effects), TransitionError> {
+) -> Result<bool, TransitionError> {
     let sql = Sql::of::<M>(driver::<C>().database());
     let open = begin(conn).await?;
     let mut session = Session { conn: &mut *conn, sql: &sql };
-    match session.finish::<M>(firing, key, chosen).await {
-        Ok(left) => Ok((left, open.commit(conn, true).await?)),
-        Err(error) => {
-            open.roll_back(conn).await?;
-            Err(error)
-        }
-    }
+    let left = session.finish::<M>(firing, key, chosen).await;
+    open.end(conn, left).await
 }
 
 impl<C: Connection> Session<'_, C> {

@@ -1,14 +1,8 @@
 //! The statements that are `MySQL`'s and `MariaDB`'s own. Where the two differ the server chooses, by the comments that
 //! only one of them executes: `/*M! … */` is `MariaDB`'s, and `/*!80011 … */` is `MySQL`'s.
 
+use crate::database::mysql_now as now;
 use crate::store::{Isolation, sql};
-
-/// Milliseconds since the epoch, whatever the time zone of the session.
-macro_rules! now {
-    () => {
-        "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01 00:00:00', UTC_TIMESTAMP(3)) DIV 1000)"
-    };
-}
 
 pub(super) const TEXTS: sql::Texts = sql::texts!(now!(), "SIGNED");
 

@@ -1,13 +1,7 @@
 //! The statements that are `PostgreSQL`'s own.
 
+use crate::database::postgres_now as now;
 use crate::store::{Isolation, sql};
-
-/// Milliseconds since the epoch.
-macro_rules! now {
-    () => {
-        "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-    };
-}
 
 macro_rules! clock {
     () => {

@@ -1,5 +1,6 @@
 //! The statements that are SQLite's own.
 
+use crate::database::sqlite_now as now;
 use crate::store::sql;
 
 /// Another writer is waited for up to 30 s.
@@ -10,13 +11,6 @@ pub(super) const BEGIN_READ: &str = "BEGIN";
 
 /// How often a claim is tried whose row changed between two statements.
 pub(super) const TRIES: usize = 10;
-
-/// Milliseconds since the epoch.
-macro_rules! now {
-    () => {
-        "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
-    };
-}
 
 pub(super) const TEXTS: sql::Texts = sql::texts!(now!(), "bigint");
 pub(super) const CLAIM: &str = sql::upsert_claim!(concat!("(SELECT ", now!(), " AS now) AS clock WHERE true"));
