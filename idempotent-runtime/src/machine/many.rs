@@ -118,23 +118,21 @@ impl<M: StateMachine, I: RowId<M::IdType>> FireMany<M, I> {
         let mut session = Session { conn: &mut *conn, sql: &sql };
         let fired = async {
             let mut many = Many { moved: Vec::new(), skipped: Vec::new() };
-            let mut seen = HashSet::new();
-            let mut left = ids.into_iter();
-            loop {
-                let mut firings = Vec::new();
-                for id in left.by_ref().take(CHUNK) {
-                    let mut firing = Firing::new::<M>(ask, id.row_name());
-                    firing.target = target;
-                    match seen.insert(firing.row.text.clone()) {
-                        true => firings.push((id, firing)),
-                        false => many.skipped.push((id, Skipped::AlreadyApplied)),
-                    }
+            let (mut seen, mut firings) = (HashSet::new(), Vec::new());
+            for id in ids {
+                let mut firing = Firing::new::<M>(ask, id.row_name());
+                firing.target = target;
+                match seen.insert(firing.row.text.clone()) {
+                    true => firings.push((id, firing)),
+                    false => many.skipped.push((id, Skipped::AlreadyApplied)),
                 }
-                if firings.is_empty() {
-                    return Ok(many);
-                }
-                session.fire_all::<M, I>(firings, age, &notes, &mut many).await?;
             }
+            let mut left = firings.into_iter().peekable();
+            while left.peek().is_some() {
+                let chunk = left.by_ref().take(CHUNK).collect();
+                session.fire_all::<M, I>(chunk, age, &notes, &mut many).await?;
+            }
+            Ok(many)
         };
         let fired = fired.await;
         open.end(conn, fired).await

@@ -40,6 +40,15 @@ async fn s74_a_thousand_rows_are_moved_by_one_update_and_the_others_are_named() 
     assert_eq!(bench.version(6).await, 1);
 }
 
+#[tokio::test]
+async fn no_row_is_forgotten_behind_thousands_of_repeats() {
+    let Some(bench) = Bench::new().await else { return };
+    let (first, last) = (bench.row("created").await, bench.row("created").await);
+    let ids = std::iter::repeat_n(first, 12_000).chain([last]);
+    let done = Status::pay().of_many(ids).execute(&mut *bench.conn().await).await.unwrap();
+    assert_eq!((done.moved, done.skipped.len()), (vec![first, last], 11_999));
+}
+
 /// Counts the updates of a connection.
 #[derive(Debug, Clone, Default)]
 struct Counting(std::sync::Arc<std::sync::atomic::AtomicUsize>);
