@@ -65,6 +65,12 @@ impl Proxy {
     pub fn cut_request_after(&self, bytes: u32) {
         self.requests.store(i64::from(bytes), Ordering::SeqCst);
     }
+
+    /// Takes back what was said of cuts and has not come to pass.
+    pub fn cut_no_more(&self) {
+        self.answers.store(-1, Ordering::SeqCst);
+        self.requests.store(-1, Ordering::SeqCst);
+    }
 }
 
 /// Passes bytes on until the budget is used up, which then is unlimited again for the next connection.
