@@ -60,12 +60,16 @@ async fn i18_a_handler_that_outlives_its_lease_keeps_it() {
 async fn i19_i22_a_holder_that_lost_its_lease_is_told_and_its_answer_is_refused() {
     let Some(mut service) = Service::new().await else { return };
     service.app.lease = LEASE;
-    let service = Arc::new(service.on_leased(|body| {
+    let entered = Arc::new(tokio::sync::Notify::new());
+    let entering = Arc::clone(&entered);
+    let service = Arc::new(service.on_leased(move |body| {
+        let entering = Arc::clone(&entering);
         async move {
             if Lease::current().is_some_and(|lease| lease.is_lost()) {
                 return StatusCode::IM_A_TEAPOT.into_response();
             }
             if &body[..] == b"zombie" {
+                entering.notify_one();
                 // Until the heartbeat, with its old fence, has met another's.
                 Lease::current().unwrap().lost().await;
             }
@@ -78,9 +82,7 @@ async fn i19_i22_a_holder_that_lost_its_lease_is_told_and_its_answer_is_refused(
         let (service, key) = (Arc::clone(&service), key.clone());
         tokio::spawn(async move { service.post("/leased", &key, "zombie").await })
     };
-    while service.records().await == 0 {
-        tokio::task::yield_now().await;
-    }
+    entered.notified().await;
     // Another has taken over, and still runs.
     service.sql(&format!("UPDATE idempotency_keys SET token = token + 1, lease_until = {NOW} + 60000")).await;
     zombie.await.unwrap().expect(409, "idempotency_key_in_use");
