@@ -30,6 +30,13 @@ pub(crate) struct Marker {
     pub(crate) attribute: Attribute,
 }
 
+/// How a function waits for what it calls: by `.await`, or by keeping its thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    Async,
+    Blocking,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MarkerKind {
     Tx,
@@ -90,7 +97,7 @@ impl Function {
     /// Refuses what no attribute of this crate can wrap. False if the signature cannot even be wrapped for show.
     pub(crate) fn check_wrappable(&self, errors: &mut Errors) -> bool {
         let name = self.name();
-        let Signature { constness, asyncness, safety, abi, fn_token, inputs, variadic, .. } = &self.signature;
+        let Signature { constness, safety, abi, inputs, variadic, .. } = &self.signature;
         let mut wrappable = true;
         if let Some(FnArg::Receiver(receiver)) = inputs.first() {
             wrappable = false;
@@ -118,10 +125,15 @@ impl Function {
             wrappable = false;
             errors.at(variadic, format_args!("function `{name}` must not be variadic; name its parameters"));
         }
-        if asyncness.is_none() {
-            errors.at(fn_token, format_args!("function `{name}` must be async; write `async fn {name}`"));
-        }
         wrappable
+    }
+
+    /// How the function waits for what it calls.
+    pub(crate) fn waiting(&self) -> Waiting {
+        match self.signature.asyncness {
+            Some(_) => Waiting::Async,
+            None => Waiting::Blocking,
+        }
     }
 
     /// An attribute of this name that stands below ours.

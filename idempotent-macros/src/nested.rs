@@ -7,7 +7,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, GenericParam, Pat, PatIdent, Signature, Type};
 
-use crate::function::Function;
+use crate::function::{Function, Waiting};
 use crate::pattern::bound_names;
 
 /// The signature with a name for every parameter: its own where it has one.
@@ -46,10 +46,13 @@ impl Nested {
             allow_unused(parameter, used);
         }
         let generics = turbofish(&signature);
-        // Async is asked for by the attribute, whether the body waits for something or not.
-        let unused_async: Attribute = syn::parse_quote!(#[allow(clippy::unused_async)]);
+        // Both are asked for by the attribute, whether the body needs them or not.
+        let asked_for: Attribute = match function.waiting() {
+            Waiting::Async => syn::parse_quote!(#[allow(clippy::unused_async)]),
+            Waiting::Blocking => syn::parse_quote!(#[allow(clippy::unnecessary_wraps)]),
+        };
         let mut attributes = inner_attributes(function);
-        attributes.push(&unused_async);
+        attributes.push(&asked_for);
         let body = &function.body;
         if names_self {
             let name =
@@ -101,9 +104,33 @@ fn inner_attributes(function: &Function) -> Vec<&Attribute> {
     function.attributes.iter().filter(inner).collect()
 }
 
-/// Asks on the user's own type that it be a connection.
-pub(crate) fn expand_connection_check(private: &TokenStream, connection: &Type) -> TokenStream {
-    quote_spanned!(connection.span()=> let _ = #private::connection::<#connection>();)
+/// Asks on the user's own type that it be a connection on which the function can wait.
+pub(crate) fn expand_connection_check(private: &TokenStream, connection: &Type, waiting: Waiting) -> TokenStream {
+    match waiting {
+        Waiting::Async => quote_spanned!(connection.span()=> let _ = #private::connection::<#connection>();),
+        Waiting::Blocking => {
+            quote_spanned!(connection.span()=> let _ = #private::blocking_connection::<#connection>();)
+        }
+    }
+}
+
+/// What is called around a body, and how it is waited for.
+pub(crate) struct Halves {
+    /// The module of the runtime that has both.
+    pub(crate) path: TokenStream,
+    /// The body as a future, or as a closure.
+    pub(crate) body: TokenStream,
+    /// `.await`, or nothing.
+    pub(crate) wait: TokenStream,
+}
+
+impl Halves {
+    pub(crate) fn of(waiting: Waiting, awaited: TokenStream, blocking: TokenStream, body: TokenStream) -> Self {
+        match waiting {
+            Waiting::Async => Self { path: awaited, body, wait: quote!(.await) },
+            Waiting::Blocking => Self { path: blocking, body: quote!(|| #body), wait: TokenStream::new() },
+        }
+    }
 }
 
 /// The same tokens, shown at another place; what they mean does not change.

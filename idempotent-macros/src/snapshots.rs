@@ -26,6 +26,8 @@ snapshots! {
     leased_job: "key = job.id, ttl = \"7d\", lease = \"5m\", crate = ::reexported::runtime";
     stepped_handler: "key = header, ttl = \"72h\", scope = user.id, lease = app.lease, on_crash = hold, max_attempts = 3";
     stepped_job: "name = \"jobs.run\", key = job.id, ttl = \"7d\", arguments = job";
+    blocking_consumer: "key = event.id, ttl = \"7d\"";
+    blocking_job: "key = job.id, ttl = \"7d\", lease = \"30s\"";
     associated_function: "key = header, ttl = \"1h\", name = \"Api::create\", store = |status| status.is_success()";
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::connection::Connection;
 use crate::engine::Idempotency;
 use crate::error::Error;
 use crate::store::Which;
@@ -27,7 +28,7 @@ pub struct Completer {
     _stop: DropGuard,
 }
 
-impl<C: Send + 'static> Idempotency<C> {
+impl<C: Connection> Idempotency<C> {
     /// Calls `run` once for each abandoned call of the operation `name` whose arguments are kept: those whose attribute
     /// says `arguments = …`, whose lease is over, and that are not held. Says how many succeeded.
     ///
@@ -91,7 +92,7 @@ impl<C: Send + 'static> Idempotency<C> {
     {
         let (engine, stop) = (self.clone(), CancellationToken::new());
         let stopped = stop.clone();
-        tokio::spawn(async move {
+        C::spawn(async move {
             while stopped.run_until_cancelled(tokio::time::sleep(every)).await.is_some() {
                 if let Err(error) = engine.resume(name, &run).await {
                     tracing::warn!(operation = name, %error, "abandoned calls could not be looked for");

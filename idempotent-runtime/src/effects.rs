@@ -16,7 +16,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use once_cell::sync::Lazy;
 
-use crate::pool::Connection;
+use crate::connection::Connection;
 
 type Effect = Box<dyn FnOnce() -> BoxFuture<'static, Result<(), String>> + Send>;
 

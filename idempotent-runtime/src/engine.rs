@@ -10,8 +10,9 @@ use futures_util::future::BoxFuture;
 use tokio_util::task::TaskTracker;
 
 use crate::claim::{Address, Claim, Claimed, Fence, Row, Unresolved};
+use crate::connection::Connection;
 use crate::error::Error;
-use crate::pool::{Connection, ConnectionPool, Pooled};
+use crate::pool::{ConnectionPool, Pooled};
 use crate::reconcile::HeldRecord;
 use crate::scope::Scope;
 use crate::settings::{Builder, Expiring, Settings, StatementCache};
@@ -108,15 +109,18 @@ impl<C: Connection> Idempotency<C> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn migrate(&self) -> Result<(), Error> {
-        let conn = self.inner.connection().await?;
-        let driver = self.inner.driver;
-        let migrated = tokio::task::spawn_blocking(move || driver.migrate(conn)).await;
-        migrated.map_err(Error::unavailable)?.map_err(Error::unavailable)
+    #[must_use = "it says whether it went well"]
+    pub fn migrate(&self) -> C::Returns<'_, Result<(), Error>> {
+        C::returns(async {
+            let conn = self.inner.connection().await?;
+            let driver = self.inner.driver;
+            let migrated = tokio::task::spawn_blocking(move || driver.migrate(conn)).await;
+            migrated.map_err(Error::unavailable)?.map_err(Error::unavailable)
+        })
     }
 }
 
-impl<C: Send + 'static> Idempotency<C> {
+impl<C: Connection> Idempotency<C> {
     /// Makes this the engine of every annotated function over connections of type `C`; the first one installed also
     /// serves leased functions, which have no connection. A second one of the same type is an error: name it in the
     /// attribute (`engine = …`).
@@ -166,16 +170,9 @@ impl<C: Send + 'static> Idempotency<C> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn sweep(&self) -> Result<usize, Error> {
-        let mut total = 0;
-        loop {
-            let mut conn = self.inner.connection().await?;
-            let deleted = self.inner.driver.sweep(&mut conn, SWEEP_BATCH).await.map_err(Error::unavailable)?;
-            total += deleted;
-            if deleted < usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX) {
-                return Ok(total);
-            }
-        }
+    #[must_use = "it says whether it went well"]
+    pub fn sweep(&self) -> C::Returns<'_, Result<usize, Error>> {
+        C::returns(self.inner.sweep())
     }
 
     /// Ends now what the machines of [`expires`](Builder::expires) say is to end by itself, and says how many rows. The
@@ -188,19 +185,9 @@ impl<C: Send + 'static> Idempotency<C> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn expire(&self) -> Result<usize, Error> {
-        let mut total = 0;
-        for expiring in &self.inner.expiries {
-            loop {
-                let mut conn = self.inner.connection().await?;
-                let expired = expiring(EXPIRY_BATCH, &mut conn).await.map_err(Error::unavailable)?;
-                total += expired;
-                if expired < usize::try_from(EXPIRY_BATCH).unwrap_or(usize::MAX) {
-                    break;
-                }
-            }
-        }
-        Ok(total)
+    #[must_use = "it says whether it went well"]
+    pub fn expire(&self) -> C::Returns<'_, Result<usize, Error>> {
+        C::returns(self.inner.expire())
     }
 
     /// Waits until everything that was claimed has ended, also for clients that have gone; false if `timeout` came
@@ -212,11 +199,16 @@ impl<C: Send + 'static> Idempotency<C> {
     /// # let _ = all_done;
     /// # }
     /// ```
-    pub async fn drain(&self, timeout: Duration) -> bool {
-        self.inner.tasks.close();
-        tokio::time::timeout(timeout, self.inner.tasks.wait()).await.is_ok()
+    #[must_use = "it says whether it went well"]
+    pub fn drain(&self, timeout: Duration) -> C::Returns<'_, bool> {
+        C::returns(async move {
+            self.inner.tasks.close();
+            tokio::time::timeout(timeout, self.inner.tasks.wait()).await.is_ok()
+        })
     }
+}
 
+impl<C: Send + 'static> Idempotency<C> {
     pub(crate) fn inner(&self) -> &Arc<Inner<C>> {
         &self.inner
     }
@@ -242,6 +234,35 @@ impl<C: Send + 'static> Inner<C> {
 }
 
 impl<C: Send + 'static> Inner<C> {
+    /// Deletes expired records; says how many.
+    pub(crate) async fn sweep(&self) -> Result<usize, Error> {
+        let mut total = 0;
+        loop {
+            let mut conn = self.connection().await?;
+            let deleted = self.driver.sweep(&mut conn, SWEEP_BATCH).await.map_err(Error::unavailable)?;
+            total += deleted;
+            if deleted < usize::try_from(SWEEP_BATCH).unwrap_or(usize::MAX) {
+                return Ok(total);
+            }
+        }
+    }
+
+    /// Ends the rows of machines that are to end by themselves; says how many.
+    pub(crate) async fn expire(&self) -> Result<usize, Error> {
+        let mut total = 0;
+        for expiring in &self.expiries {
+            loop {
+                let mut conn = self.connection().await?;
+                let expired = expiring(EXPIRY_BATCH, &mut conn).await.map_err(Error::unavailable)?;
+                total += expired;
+                if expired < usize::try_from(EXPIRY_BATCH).unwrap_or(usize::MAX) {
+                    break;
+                }
+            }
+        }
+        Ok(total)
+    }
+
     /// Up to `most` claims that were never ended.
     pub(crate) async fn unresolved(&self, which: Which<'_>, most: u32) -> Result<Vec<Unresolved>, Error> {
         let mut conn = self.connection().await?;

@@ -96,6 +96,12 @@ impl Lease {
     pub(crate) async fn scope<T>(self, work: impl Future<Output = T>) -> T {
         CURRENT.scope(self, work).await
     }
+
+    /// The same for work that is no future.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn scope_blocking<T>(self, work: impl FnOnce() -> T) -> T {
+        CURRENT.sync_scope(self, work)
+    }
 }
 
 /// Renews a lease until it is dropped; a renewal that is under way then ends first.

@@ -56,7 +56,7 @@
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
-    not(all(feature = "sqlite", feature = "postgres", feature = "axum")),
+    not(all(feature = "sqlite", feature = "postgres", feature = "mysql", feature = "axum")),
     allow(
         dead_code,
         unused_imports,
@@ -68,8 +68,11 @@
 mod answer;
 #[cfg(feature = "axum")]
 mod axum;
+#[cfg(feature = "blocking")]
+pub mod blocking;
 mod claim;
 mod completer;
+mod connection;
 mod database;
 mod effects;
 mod engine;
@@ -103,6 +106,7 @@ pub mod __private;
 
 pub use answer::{Answer, Keep, StoredHeaders};
 pub use completer::Completer;
+pub use connection::{AsyncConnection, BlockingConnection, Connection};
 pub use database::Database;
 pub use effects::{EffectError, after_commit};
 pub use engine::Idempotency;
@@ -117,7 +121,7 @@ pub use machine::{
     LoadRow, Many, Moved, NoRow, Note, RowId, RowName, Skipped, Snapshot, State as GraphState, StateMachine,
     Transition, TransitionError, UnknownState, Verification,
 };
-pub use pool::{Connection, ConnectionPool, PoolError, Pooled};
+pub use pool::{ConnectionPool, PoolError, Pooled};
 pub use reconcile::{HeldRecord, Resolution};
 pub use record::{Decision, Millis, Record, Refusal, State, decide};
 pub use scope::Scope;

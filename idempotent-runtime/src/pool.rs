@@ -2,30 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use diesel_async::AsyncConnection;
 use futures_util::future::BoxFuture;
-
-use crate::store::DriverOf;
-
-/// A connection that this toolkit can keep its records through: `AsyncPgConnection`, `AsyncMysqlConnection`, and
-/// `SyncConnectionWrapper<SqliteConnection>`. The features `postgres`, `mysql` and `sqlite` add them.
-///
-/// ```
-/// use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
-///
-/// fn stores<C: idempotent_runtime::Connection>() {}
-/// stores::<SyncConnectionWrapper<diesel::SqliteConnection>>();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a connection of diesel-async that idempotency records can be kept through",
-    label = "expected `AsyncPgConnection`, `AsyncMysqlConnection` or `SyncConnectionWrapper<SqliteConnection>`",
-    note = "enable the feature of your database: `idempotent-runtime = {{ features = [\"postgres\"] }}`, `\"mysql\"` or `\"sqlite\"`"
-)]
-pub trait Connection: AsyncConnection + Send + 'static {
-    /// The verbs of this connection's database.
-    #[doc(hidden)]
-    fn driver() -> DriverOf<Self>;
-}
 
 /// A connection that goes back to its pool when dropped.
 ///
@@ -86,7 +63,7 @@ pub type PoolError = Box<dyn std::error::Error + Send + Sync>;
 ///
 /// struct Fresh<C>(String, std::marker::PhantomData<fn() -> C>);
 ///
-/// impl<C: idempotent_runtime::Connection> ConnectionPool<C> for Fresh<C> {
+/// impl<C: idempotent_runtime::AsyncConnection + diesel_async::AsyncConnection> ConnectionPool<C> for Fresh<C> {
 ///     fn get(&self) -> BoxFuture<'_, Result<Pooled<C>, PoolError>> {
 ///         async { Ok(Pooled::new(Box::new(C::establish(&self.0).await?))) }.boxed()
 ///     }
@@ -134,3 +111,29 @@ pools!(diesel_async::AsyncPgConnection);
 pools!(diesel_async::AsyncMysqlConnection);
 #[cfg(feature = "sqlite")]
 pools!(diesel_async::sync_connection_wrapper::SyncConnectionWrapper<diesel::SqliteConnection>);
+
+/// Implements the pool of r2d2 for one connection of blocking diesel. It is waited for on a thread that may block.
+#[allow(unused_macros, reason = "used by each backend's feature")]
+macro_rules! blocking_pool {
+    ($connection:ty) => {
+        impl ConnectionPool<$connection> for diesel::r2d2::Pool<diesel::r2d2::ConnectionManager<$connection>> {
+            fn get(&self) -> BoxFuture<'_, Result<Pooled<$connection>, PoolError>> {
+                let pool = self.clone();
+                Box::pin(async move {
+                    // A free one is there at once.
+                    if let Some(conn) = pool.try_get() {
+                        return Ok(Pooled::new(conn));
+                    }
+                    Ok(Pooled::new(tokio::task::spawn_blocking(move || pool.get()).await??))
+                })
+            }
+        }
+    };
+}
+
+#[cfg(feature = "blocking-postgres")]
+blocking_pool!(diesel::PgConnection);
+#[cfg(feature = "blocking-mysql")]
+blocking_pool!(diesel::MysqlConnection);
+#[cfg(all(feature = "blocking", feature = "sqlite"))]
+blocking_pool!(diesel::SqliteConnection);

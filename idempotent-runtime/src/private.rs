@@ -3,9 +3,11 @@
 pub use crate::answer::Keep;
 #[cfg(feature = "axum")]
 pub use crate::axum::{Call, leased, stepped, transactional};
+#[cfg(feature = "blocking")]
+pub use crate::blocking;
+pub use crate::connection::{AsyncConnection, BlockingConnection, Connection};
 #[cfg(feature = "__failpoints")]
 pub use crate::failpoint::FAILPOINTS;
-pub use crate::pool::Connection;
 pub use crate::run::plain;
 pub use crate::terms::{KeySource, Need, Policy, Print, Terms};
 #[cfg(feature = "axum")]
@@ -20,9 +22,15 @@ use futures_util::future::BoxFuture;
 #[derive(Debug)]
 pub struct Checked<C>(PhantomData<fn() -> C>);
 
-/// Asks, on the user's own type, that it be a connection: the only place that does.
+/// Asks, on the user's own type, that it be a connection to be awaited: the only place that does.
 #[must_use]
-pub const fn connection<C: Connection>() -> Checked<C> {
+pub const fn connection<C: AsyncConnection>() -> Checked<C> {
+    Checked(PhantomData)
+}
+
+/// Asks, on the user's own type, that it be a connection that blocks: the only place that does.
+#[must_use]
+pub const fn blocking_connection<C: BlockingConnection>() -> Checked<C> {
     Checked(PhantomData)
 }
 

@@ -7,6 +7,7 @@ use futures_util::future::BoxFuture;
 
 use crate::answer::Answer;
 use crate::claim::Unresolved;
+use crate::connection::Connection;
 use crate::engine::Idempotency;
 use crate::error::Error;
 use crate::store::{Change, Stored, Which};
@@ -128,7 +129,7 @@ where
     Arc::new(move |record| hook(record).boxed())
 }
 
-impl<C: Send + 'static> Idempotency<C> {
+impl<C: Connection> Idempotency<C> {
     /// Up to `most` records of this engine's namespace whose outcome is unknown, oldest first.
     ///
     /// ```
@@ -137,9 +138,12 @@ impl<C: Send + 'static> Idempotency<C> {
     /// # let _ = held; Ok(())
     /// # }
     /// ```
-    pub async fn held(&self, most: u32) -> Result<Vec<HeldRecord>, Error> {
-        let which = Which::Held { namespace: &self.inner().settings.namespace };
-        Ok(self.inner().unresolved(which, most).await?.into_iter().map(HeldRecord).collect())
+    #[must_use = "it says whether it went well"]
+    pub fn held(&self, most: u32) -> C::Returns<'_, Result<Vec<HeldRecord>, Error>> {
+        C::returns(async move {
+            let which = Which::Held { namespace: &self.inner().settings.namespace };
+            Ok(self.inner().unresolved(which, most).await?.into_iter().map(HeldRecord).collect())
+        })
     }
 
     /// Decides about a held record. False if it is not held any more: somebody has decided, or its holder, which was
@@ -155,8 +159,12 @@ impl<C: Send + 'static> Idempotency<C> {
     /// # Ok(())
     /// # }
     /// ```
-    pub async fn resolve(&self, record: &HeldRecord, resolution: Resolution) -> Result<bool, Error> {
-        resolve(&*self.erased(), record, resolution).await
+    pub fn resolve<'c>(
+        &'c self,
+        record: &'c HeldRecord,
+        resolution: Resolution,
+    ) -> C::Returns<'c, Result<bool, Error>> {
+        C::returns(async move { resolve(&*self.erased(), record, resolution).await })
     }
 }
 

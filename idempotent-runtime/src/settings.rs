@@ -6,10 +6,11 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use crate::answer::StoredHeaders;
+use crate::connection::Connection;
 use crate::engine::Idempotency;
 use crate::key_policy::KeyPolicy;
 use crate::machine::{LoadRow, StateMachine, TransitionError};
-use crate::pool::{Connection, ConnectionPool};
+use crate::pool::ConnectionPool;
 use crate::reconcile::{HeldRecord, Reconcile, Resolution};
 use crate::scope::Scope;
 use crate::store::Isolation;

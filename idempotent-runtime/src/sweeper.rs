@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::connection::Connection;
 use crate::engine::Idempotency;
 
 /// How long a sweeper rests between two sweeps, unless it is told.
@@ -23,17 +24,17 @@ pub struct Sweeper {
 }
 
 impl Sweeper {
-    pub(crate) fn start<C: Send + 'static>(engine: Idempotency<C>, every: Duration) -> Self {
+    pub(crate) fn start<C: Connection>(engine: Idempotency<C>, every: Duration) -> Self {
         let stop = CancellationToken::new();
         let stopped = stop.clone();
-        tokio::spawn(async move {
+        C::spawn(async move {
             loop {
-                match engine.sweep().await {
+                match engine.inner().sweep().await {
                     Ok(0) => {}
                     Ok(deleted) => tracing::debug!(deleted, "swept idempotency records"),
                     Err(error) => tracing::warn!(%error, "idempotency records could not be swept"),
                 }
-                match engine.expire().await {
+                match engine.inner().expire().await {
                     Ok(0) => {}
                     Ok(expired) => tracing::debug!(expired, "ended rows that were to end by themselves"),
                     Err(error) => tracing::warn!(%error, "rows that are to end by themselves could not be ended"),

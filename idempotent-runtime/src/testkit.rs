@@ -28,8 +28,9 @@ use std::sync::Arc;
 use diesel::QueryResult;
 use tokio::sync::Barrier;
 
+use crate::connection::Connection;
 use crate::machine::{EventOf, LoadRow, Moved, RowId, StateMachine, Transition, TransitionError, state_at, stored};
-use crate::pool::{Connection, ConnectionPool, Pooled};
+use crate::pool::{ConnectionPool, Pooled};
 
 /// What was proved.
 ///
@@ -72,7 +73,7 @@ where
                 if let Some(target) = target {
                     fire = fire.to(&state_at::<M>(target));
                 }
-                let fired = fire.execute(conn).await;
+                let fired = fire.run(conn).await;
                 let (is, story) = stored::<M, C>(&id.row_name(), conn).await.expect("the row can be read");
                 let expected = expected::<M>(state, event, target);
                 proof.pairs += 1;

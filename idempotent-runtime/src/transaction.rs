@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use diesel::QueryResult;
 use futures_util::FutureExt;
 
+use crate::connection::{AsyncConnection, Connection};
 use crate::effects::Frame;
-use crate::pool::Connection;
 use crate::store::{Access, roll_back_to, unbalanced};
 
 /// Runs `body` in a transaction on `conn`, or under a savepoint if it is in one: `Ok` commits, `Err` and a panic roll
@@ -28,6 +28,15 @@ use crate::store::{Access, roll_back_to, unbalanced};
 /// # }
 /// ```
 pub async fn transaction<C, T, E>(conn: &mut C, body: impl AsyncFnOnce(&mut C) -> Result<T, E>) -> Result<T, E>
+where
+    C: AsyncConnection,
+    E: From<diesel::result::Error>,
+{
+    run(conn, body).await
+}
+
+/// The same on any connection.
+pub(crate) async fn run<C, T, E>(conn: &mut C, body: impl AsyncFnOnce(&mut C) -> Result<T, E>) -> Result<T, E>
 where
     C: Connection,
     E: From<diesel::result::Error>,

@@ -8,6 +8,9 @@ use futures_util::FutureExt;
 /// The connection of the handlers.
 pub type Db = AsyncMysqlConnection;
 
+/// The connection of functions without `async`.
+pub type Blocking = diesel::MysqlConnection;
+
 /// The name in messages.
 pub const NAME: &str = "mysql";
 /// The column type of a number that counts itself.

@@ -8,6 +8,9 @@ use futures_util::FutureExt;
 /// The connection of the handlers.
 pub type Db = AsyncPgConnection;
 
+/// The connection of functions without `async`.
+pub type Blocking = diesel::PgConnection;
+
 /// The name in messages.
 pub const NAME: &str = "postgres";
 /// The column type of a number that counts itself.

@@ -84,6 +84,21 @@ macro_rules! server_database {
             }
         }
 
+        /// A pool of blocking connections over the database of a URL.
+        ///
+        /// # Panics
+        ///
+        /// If the pool cannot be built.
+        #[must_use]
+        pub fn blocking_pool(url: &str, size: u32) -> diesel::r2d2::Pool<diesel::r2d2::ConnectionManager<Blocking>> {
+            let manager = diesel::r2d2::ConnectionManager::new(url);
+            diesel::r2d2::Pool::builder()
+                .max_size(size)
+                .min_idle(Some(0))
+                .build(manager)
+                .expect("the pool can be built")
+        }
+
         /// A pool over the database of a URL.
         ///
         /// # Panics

@@ -12,6 +12,9 @@ use futures_util::FutureExt;
 /// The connection of the handlers.
 pub type Db = SyncConnectionWrapper<SqliteConnection>;
 
+/// The connection of functions without `async`.
+pub type Blocking = diesel::SqliteConnection;
+
 /// The name in messages.
 pub const NAME: &str = "sqlite";
 /// The column type of a number that counts itself.
@@ -96,6 +99,26 @@ impl Database {
         let manager = AsyncDieselConnectionManager::new("/nowhere/at/all.db");
         Pool::builder(manager).max_size(1).build().expect("the pool can be built")
     }
+}
+
+/// A pool of blocking connections over the database of a path.
+///
+/// # Panics
+///
+/// If the pool cannot be built.
+#[must_use]
+pub fn blocking_pool(path: &str, size: u32) -> diesel::r2d2::Pool<diesel::r2d2::ConnectionManager<Blocking>> {
+    #[derive(Debug)]
+    struct Wal;
+    impl diesel::r2d2::CustomizeConnection<SqliteConnection, diesel::r2d2::Error> for Wal {
+        fn on_acquire(&self, conn: &mut SqliteConnection) -> Result<(), diesel::r2d2::Error> {
+            let prepared = conn.batch_execute("PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL;");
+            prepared.map_err(diesel::r2d2::Error::QueryError)
+        }
+    }
+    let manager = diesel::r2d2::ConnectionManager::new(path);
+    let builder = diesel::r2d2::Pool::builder().max_size(size).min_idle(Some(0)).connection_customizer(Box::new(Wal));
+    builder.build(manager).expect("the pool can be built")
 }
 
 /// A pool over the database of a path.

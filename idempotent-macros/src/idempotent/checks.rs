@@ -7,7 +7,7 @@ use super::policy::{Fingerprint, Keep, Key, Lifetime, Mode};
 use crate::arguments::{attribute_span, unknown};
 use crate::duration::parse_duration;
 use crate::errors::Errors;
-use crate::function::{Function, MarkerKind};
+use crate::function::{Function, MarkerKind, Waiting};
 use crate::pattern::words;
 
 pub(super) fn check_mode(function: &Function, errors: &mut Errors) -> Mode {
@@ -17,6 +17,14 @@ pub(super) fn check_mode(function: &Function, errors: &mut Errors) -> Mode {
         (Some(connection), _) => Mode::Transactional(Box::new(connection)),
         (None, true) => Mode::Stepped,
         (None, false) => Mode::Leased,
+    }
+}
+
+/// Handlers are awaited by their framework.
+pub(super) fn check_handler(http: bool, function: &Function, errors: &mut Errors) {
+    if http && function.waiting() == Waiting::Blocking {
+        let name = function.name();
+        errors.at(function.signature.fn_token, format_args!("handler `{name}` must be async; write `async fn {name}`"));
     }
 }
 

@@ -6,8 +6,8 @@ use syn::spanned::Spanned;
 use syn::{Pat, ReturnType, Signature, Type};
 
 use super::policy::{Fingerprint, Keep, Key, Kind, Lifetime, Mode, Policy};
-use crate::function::{Function, MarkerKind};
-use crate::nested::{Nested, expand_connection_check, named_parameters, outer_attributes, word};
+use crate::function::{Function, MarkerKind, Waiting};
+use crate::nested::{Halves, Nested, expand_connection_check, named_parameters, outer_attributes, word};
 use crate::pattern::by_reference;
 
 pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
@@ -63,7 +63,7 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
     let policy_name = word("__POLICY");
     let execute = match &policy.mode {
         Mode::Transactional(connection) => {
-            let check = expand_connection_check(&private, connection);
+            let check = expand_connection_check(&private, connection, Waiting::Async);
             quote! {
                 #check
                 #private::transactional::<#connection, _, _>(#call, &#policy_name, #bind, |#args, #conn| #run).await
@@ -131,6 +131,8 @@ fn extractors(function: &Function) -> impl Iterator<Item = (&Pat, &Type)> {
 ///              }
 ///          }
 /// ```
+///
+/// Without `async` the same, without `.await`, and with the body as a closure.
 fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStream {
     let root = &policy.root;
     let private = quote!(#root::__private);
@@ -168,30 +170,34 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
     });
     let connection = names.iter().zip(&markers).find(|(_, marker)| marker.is_some()).map(|(name, _)| name);
     let body = quote!(#callee(#(#passed),*));
+    let waiting = function.waiting();
+    let catch = word(if waiting == Waiting::Async { "catch" } else { "catch_blocking" });
+    let Halves { path: halves, body, wait } =
+        Halves::of(waiting, quote!(#private::plain), quote!(#private::blocking), body);
     let (check, open, close) = match &policy.mode {
         Mode::Transactional(ty) => (
-            expand_connection_check(&private, ty),
-            quote!(#private::plain::open(#codec, &#policy_name, #terms, &mut *#connection)),
+            expand_connection_check(&private, ty, waiting),
+            quote!(#halves::open(#codec, &#policy_name, #terms, &mut *#connection)),
             quote!({
-                let #done = #private::plain::catch(#body).await;
-                #private::plain::close(#codec, #span, &mut *#connection, #done).await
+                let #done = #halves::catch(#body)#wait;
+                #halves::close(#codec, #span, &mut *#connection, #done)#wait
             }),
         ),
         Mode::Leased => (
             TokenStream::new(),
-            quote!(#private::plain::open_leased(#codec, &#policy_name, #terms)),
+            quote!(#halves::open_leased(#codec, &#policy_name, #terms)),
             quote!({
-                let #done = #span.catch(#body).await;
-                #private::plain::close_leased(#codec, #span, #done).await
+                let #done = #span.#catch(#body)#wait;
+                #halves::close_leased(#codec, #span, #done)#wait
             }),
         ),
         Mode::Stepped => (
             TokenStream::new(),
-            quote!(#private::plain::open_stepped(#codec, &#policy_name, #terms)),
+            quote!(#halves::open_stepped(#codec, &#policy_name, #terms)),
             quote!({
                 let (#span, mut #steps) = #span.split();
-                let #done = #span.catch(#body).await;
-                #private::plain::close_leased(#codec, #span, #done).await
+                let #done = #span.#catch(#body)#wait;
+                #halves::close_leased(#codec, #span, #done)#wait
             }),
         ),
     };
@@ -203,7 +209,7 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
             #static_policy
             #check
             let #codec = #codec_of;
-            match #open.await {
+            match #open #wait {
                 #private::plain::Opened::Done(#done) => #done,
                 #private::plain::Opened::Run(#span) => #close,
             }

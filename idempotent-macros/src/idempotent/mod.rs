@@ -22,7 +22,7 @@ pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStre
             let error = not_a_function(
                 error,
                 item,
-                "`#[idempotent]` goes on an async fn; move it to the handler, consumer or job",
+                "`#[idempotent]` goes on a function; move it to the handler, consumer or job",
             )
             .to_compile_error();
             return quote!(#error #item);

@@ -95,6 +95,7 @@ impl Policy {
         check_root(args.root.as_ref(), errors);
         checks::check_needs_name(args, function, ttl.as_ref(), names_self, errors);
         checks::check_composed(function, errors);
+        checks::check_handler(http, function, errors);
         checks::check_leased_only(args, function, errors);
         checks::check_steps_key(key.as_ref(), args, function, errors);
         checks::check_arguments(key.as_ref(), args, errors);

@@ -8,7 +8,7 @@ use syn::{Expr, Path};
 
 use super::policy::{Noted, Policy, Sources, Via, Way};
 use crate::function::{Function, MarkerKind};
-use crate::nested::{Nested, expand_connection_check, located_at, named_parameters, outer_attributes, word};
+use crate::nested::{Halves, Nested, expand_connection_check, located_at, named_parameters, outer_attributes, word};
 use crate::pattern::by_reference;
 
 /// ```text
@@ -22,6 +22,8 @@ use crate::pattern::by_reference;
 ///              }
 ///          }
 /// ```
+///
+/// Without `async` the same, without `.await`, and with the body as a closure.
 pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
     let root = &policy.root;
     let private = quote!(#root::__private);
@@ -61,7 +63,8 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
     };
     let machine = &policy.machine;
     let checks = expand_checks(policy, &private);
-    let connection_check = expand_connection_check(&private, &policy.connection);
+    let waiting = function.waiting();
+    let connection_check = expand_connection_check(&private, &policy.connection, waiting);
     let result = &policy.result;
     let returns_fn = located_at(quote!(#transition::returns), result.span());
     let returns_of = quote_spanned!(result.span()=> #returns_fn::<#result>());
@@ -75,6 +78,8 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
             .map(|outcome| quote_spanned!(outcome.span()=> &#transition::outcome::<#result, #machine, _>(#outcome))),
     );
     let body = quote!(#callee(#(#passed),*));
+    let Halves { path: halves, body, wait } =
+        Halves::of(waiting, transition.clone(), quote!(#private::blocking::machine), body);
     let (open, close) = match &policy.way {
         Way::Event(_) | Way::Edges { .. } => {
             let chosen = policy.outcome.is_some();
@@ -84,8 +89,8 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
                 quote!((#text, &#closure))
             }));
             (
-                quote!(#transition::open::<#machine, _, _, _, _>(#returns, #terms, &mut *#connection, #guard, #chosen)),
-                quote!(#transition::close(#returns, #span, &mut *#connection, #done, #outcome)),
+                quote!(#halves::open::<#machine, _, _, _, _>(#returns, #terms, &mut *#connection, #guard, #chosen)),
+                quote!(#halves::close(#returns, #span, &mut *#connection, #done, #outcome)),
             )
         }
         Way::Via(via) => {
@@ -97,8 +102,8 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
             );
             let way = word("__VIA");
             (
-                quote!(#transition::open_via::<#machine, _, _, _, _>(#returns, #way, #terms, ::core::clone::Clone::clone(&#key), &mut *#connection)),
-                quote!(#transition::close_via(#returns, #span, &mut *#connection, #done, #outcome, #failed)),
+                quote!(#halves::open_via::<#machine, _, _, _, _>(#returns, #way, #terms, ::core::clone::Clone::clone(&#key), &mut *#connection)),
+                quote!(#halves::close_via(#returns, #span, &mut *#connection, #done, #outcome, #failed)),
             )
         }
     };
@@ -111,11 +116,11 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
             #checks
             #connection_check
             let #returns = #returns_of;
-            match #open.await {
+            match #open #wait {
                 #transition::Opened::Done(#done) => #done,
                 #transition::Opened::Run(#span) => {
-                    let #done = #transition::catch(#body).await;
-                    #close.await
+                    let #done = #halves::catch(#body)#wait;
+                    #close #wait
                 }
             }
         }

@@ -19,7 +19,7 @@ pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStre
     let mut function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let error = not_a_function(error, item, "`#[state_transition]` goes on an async fn; move it to the function that does the work of the transition").to_compile_error();
+            let error = not_a_function(error, item, "`#[state_transition]` goes on a function; move it to the function that does the work of the transition").to_compile_error();
             return quote!(#error #item);
         }
     };

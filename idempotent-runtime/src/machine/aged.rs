@@ -10,7 +10,7 @@ use super::row::LoadRow;
 use super::row_id::RowName;
 use super::sql::Sql;
 use super::{IdType, StateMachine};
-use crate::pool::Connection;
+use crate::connection::Connection;
 
 /// A row that has been in its state for long.
 ///
@@ -69,7 +69,7 @@ where
         return Ok(0);
     }
     let ask = Ask { event: None, from: Sources::At(expiry.from), to: &[] };
-    let expired = FireMany::<M, Named>::new(ask, ids).aged(expiry.to, expiry.after_ms).execute(conn).await?;
+    let expired = FireMany::<M, Named>::new(ask, ids).aged(expiry.to, expiry.after_ms).run(conn).await?;
     Ok(expired.moved.len())
 }
 

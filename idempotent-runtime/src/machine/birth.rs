@@ -7,7 +7,7 @@ use super::error::TransitionError;
 use super::firing::{Firing, Session, check_declared, driver};
 use super::row_id::RowId;
 use super::sql::Sql;
-use crate::pool::Connection;
+use crate::connection::Connection;
 use crate::transaction::begin;
 
 /// The birth of a row, for its history.
@@ -40,7 +40,11 @@ impl<M: StateMachine> Birth<M> {
 
     /// Appends to the history that the row began in this state, with the event `create`: in the transaction that
     /// inserts the row. The row must be there, and in this state, which must be an initial one.
-    pub async fn execute<C: Connection>(self, conn: &mut C) -> Result<(), TransitionError> {
+    pub fn execute<C: Connection>(self, conn: &mut C) -> C::Returns<'_, Result<(), TransitionError>> {
+        C::returns(self.run(conn))
+    }
+
+    async fn run<C: Connection>(self, conn: &mut C) -> Result<(), TransitionError> {
         let Self { firing, state } = self;
         check_declared::<M>(firing.version, &firing.notes)?;
         let sql = Sql::of::<M>(driver::<C>().database());

@@ -14,7 +14,7 @@ use super::row_id::RowId;
 use super::sql::{Key, Sql};
 use super::transition::{Moved, Transition};
 use super::{StateMachine, state_at};
-use crate::pool::Connection;
+use crate::connection::Connection;
 use crate::transaction::begin;
 
 /// An event of a machine, as in `OrderStatus::pay()`.
@@ -153,7 +153,15 @@ impl<M: StateMachine> Fire<M> {
     /// caller's). The history is appended in the same transaction.
     ///
     /// The guarded update decides: of any number of calls at once one is `Applied`.
-    pub async fn execute<C>(self, conn: &mut C) -> Result<Transition<Moved<M>>, TransitionError>
+    pub fn execute<C>(self, conn: &mut C) -> C::Returns<'_, Result<Transition<Moved<M>>, TransitionError>>
+    where
+        C: Connection,
+        M::Row: LoadRow<C>,
+    {
+        C::returns(self.run(conn))
+    }
+
+    pub(crate) async fn run<C>(self, conn: &mut C) -> Result<Transition<Moved<M>>, TransitionError>
     where
         C: Connection,
         M::Row: LoadRow<C>,

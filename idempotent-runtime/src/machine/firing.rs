@@ -2,7 +2,7 @@
 
 use std::any::Any;
 
-use crate::pool::Connection;
+use crate::connection::Connection;
 use crate::store::statement::Statement;
 use crate::store::{Driver, FoundRow};
 

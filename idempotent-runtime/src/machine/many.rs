@@ -13,7 +13,7 @@ use super::note::json;
 use super::row::LoadRow;
 use super::row_id::{RowId, RowName};
 use super::sql::{Key, Notes, Sql, Update};
-use crate::pool::Connection;
+use crate::connection::Connection;
 use crate::transaction::begin;
 
 /// How many rows one statement moves: what every database can take as values of one statement.
@@ -106,7 +106,16 @@ impl<M: StateMachine, I: RowId<M::IdType>> FireMany<M, I> {
     /// Moves those rows that the event may move, in one transaction (a savepoint inside the caller's): locks them all
     /// in the order of their ids, moves them with one guarded update for each target, and appends to their histories.
     /// The others are told apart, and are no error.
-    pub async fn execute<C>(self, conn: &mut C) -> Result<Many<I>, TransitionError>
+    pub fn execute<'c, C>(self, conn: &'c mut C) -> C::Returns<'c, Result<Many<I>, TransitionError>>
+    where
+        C: Connection,
+        M::Row: LoadRow<C>,
+        I: Send + Sync + 'c,
+    {
+        C::returns(self.run(conn))
+    }
+
+    pub(crate) async fn run<C>(self, conn: &mut C) -> Result<Many<I>, TransitionError>
     where
         C: Connection,
         M::Row: LoadRow<C>,

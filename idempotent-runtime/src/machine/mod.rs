@@ -51,14 +51,15 @@ pub use via::{Via, close_via, open_via};
 pub(crate) use aged::expire;
 #[cfg(feature = "testkit")]
 pub(crate) use firing::stored;
+#[cfg(feature = "blocking")]
+pub(crate) use {firing::Guard, returns::Returns, span::Span, via::ViaSpan};
 
 use std::fmt;
-use std::future::Future;
 use std::str::FromStr;
 use std::time::Duration;
 
+use crate::connection::Connection;
 use crate::database::Database;
-use crate::pool::Connection;
 
 /// A state machine that is kept in a column. `#[derive(StateMachine)]` implements it, and nothing else should.
 #[diagnostic::on_unimplemented(
@@ -161,34 +162,31 @@ pub trait StateMachine:
 
     /// Reads every value of the column with its count, and the CHECK constraint, and holds them against the graph.
     /// Writes nothing.
-    fn verify<C: Connection>(conn: &mut C) -> impl Future<Output = Result<Verification, TransitionError>> + Send {
-        verify::verify::<Self, C>(conn)
+    fn verify<C: Connection>(conn: &mut C) -> C::Returns<'_, Result<Verification, TransitionError>> {
+        C::returns(verify::verify::<Self, C>(conn))
     }
 
     /// The rows that have been in this state for at least `age`, the oldest first: what is stuck. The machine declares
     /// `entered = …`; without it there are none to be found.
-    fn for_at_least<C: Connection>(
+    fn for_at_least<'c, C: Connection>(
         &self,
         age: Duration,
         limit: u32,
-        conn: &mut C,
-    ) -> impl Future<Output = Result<Vec<Aged>, TransitionError>> + Send {
+        conn: &'c mut C,
+    ) -> C::Returns<'c, Result<Vec<Aged>, TransitionError>> {
         let names: Vec<&'static str> = match Self::GRAPH.state_of(self.name()) {
             Some(state) => Self::GRAPH.stored_names(state).collect(),
             None => Vec::new(),
         };
-        async move { aged::aged::<Self, C>(&names, age, limit, conn).await }
+        C::returns(async move { aged::aged::<Self, C>(&names, age, limit, conn).await })
     }
 
     /// Ends what `expires(…)` says is to end by itself: at most `limit` rows, in one transaction. Says how many.
-    fn expire_due<C: Connection>(
-        limit: u32,
-        conn: &mut C,
-    ) -> impl Future<Output = Result<usize, TransitionError>> + Send
+    fn expire_due<C: Connection>(limit: u32, conn: &mut C) -> C::Returns<'_, Result<usize, TransitionError>>
     where
         Self::Row: LoadRow<C>,
     {
-        aged::expire::<Self, C>(limit, conn)
+        C::returns(aged::expire::<Self, C>(limit, conn))
     }
 }
 

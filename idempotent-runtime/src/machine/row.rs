@@ -1,18 +1,16 @@
 //! The whole of a row, for guards.
 
-use diesel::OptionalExtension;
 use diesel::QueryResult;
 use diesel::backend::Backend;
 use diesel::deserialize::QueryableByName;
 use diesel::row::NamedRow;
 use diesel::sql_types::Untyped;
-use diesel_async::methods::LoadQuery;
-use diesel_async::{AsyncConnection, RunQueryDsl};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::columns::NoRow;
 use crate::store::statement::Statement;
+use crate::store::wire::Rows;
 
 /// What a guard can be shown: a struct that derives `QueryableByName` for the machine's table, or nothing.
 #[diagnostic::on_unimplemented(
@@ -31,13 +29,8 @@ impl<DB: Backend> QueryableByName<DB> for NoRow {
 }
 
 #[diagnostic::do_not_recommend]
-impl<C, R> LoadRow<C> for R
-where
-    C: AsyncConnection,
-    R: QueryableByName<C::Backend> + Send + 'static,
-    Statement<Untyped>: for<'q> LoadQuery<'q, C, R>,
-{
+impl<C: Rows<Untyped, R>, R: Send + 'static> LoadRow<C> for R {
     fn load(conn: &mut C, statement: Statement<Untyped>) -> BoxFuture<'_, QueryResult<Option<Self>>> {
-        async move { statement.get_result(conn).await.optional() }.boxed()
+        async move { Ok(conn.rows(statement).await?.into_iter().next()) }.boxed()
     }
 }

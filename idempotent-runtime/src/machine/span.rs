@@ -12,9 +12,9 @@ use super::returns::{Ran, Returns};
 use super::row::LoadRow;
 use super::row_id::RowId;
 use super::sql::{Key, Sql};
+use crate::connection::Connection;
 use crate::effects::Frame;
 use crate::failpoint::failpoint;
-use crate::pool::Connection;
 use crate::run::plain::{Opened, Panic};
 use crate::transaction::{Open, begin};
 

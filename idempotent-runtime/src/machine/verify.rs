@@ -7,7 +7,7 @@ use super::constraint::{Constraint, constraint};
 use super::error::TransitionError;
 use super::firing::{Session, driver};
 use super::sql::Sql;
-use crate::pool::Connection;
+use crate::connection::Connection;
 
 /// What is stored, held against the graph.
 ///

@@ -13,8 +13,8 @@ use super::row::LoadRow;
 use super::span::Terms;
 use super::sql::{Key, Sql};
 use super::{StateMachine, state_at};
+use crate::connection::Connection;
 use crate::failpoint::failpoint;
-use crate::pool::Connection;
 use crate::run::plain::{Opened, Panic};
 use crate::transaction::begin;
 

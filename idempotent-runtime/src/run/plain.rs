@@ -88,6 +88,12 @@ pub const fn codec<R: Storable>() -> Codec<R> {
 }
 
 impl<R> Codec<R> {
+    /// The result of a call that did not run.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn refuse(self, error: Error) -> R {
+        (self.refuse)(error)
+    }
+
     /// What is to be kept of a result that fits.
     fn end(self, result: &R, settings: &Settings) -> Result<End, Error> {
         let Some(encoded) = (self.encode)(result) else { return Ok(End::RollBack) };
@@ -252,6 +258,15 @@ impl LeasedSpan {
         match &self.grant {
             Some(grant) => grant.lease().clone().scope(catch(body)).await,
             None => catch(body).await,
+        }
+    }
+
+    /// The same for a body that is no future.
+    #[cfg(feature = "blocking")]
+    pub fn catch_blocking<R>(&self, body: impl FnOnce() -> R) -> Result<R, Panic> {
+        match &self.grant {
+            Some(grant) => grant.lease().clone().scope_blocking(|| crate::blocking::catch(body)),
+            None => crate::blocking::catch(body),
         }
     }
 }

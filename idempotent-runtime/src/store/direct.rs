@@ -1,7 +1,28 @@
 //! What the drivers of servers share.
 
-/// The verbs of a backend that are one statement, on a connection that runs it by itself. Not to be said generically:
-/// what diesel asks of a connection cannot be proven for a type parameter.
+use super::row::{FoundRow, FoundSql, LookRow, LookSql, RecordedRow, StepSql, UnresolvedRow, UnresolvedSql};
+use super::wire::{Rows, Wire};
+
+/// A connection that runs every statement that the drivers of servers have in common.
+pub(super) trait Direct:
+    Wire
+    + Rows<LookSql, LookRow>
+    + Rows<UnresolvedSql, UnresolvedRow>
+    + Rows<StepSql, RecordedRow>
+    + Rows<FoundSql, FoundRow>
+{
+}
+
+impl<C> Direct for C where
+    C: Wire
+        + Rows<LookSql, LookRow>
+        + Rows<UnresolvedSql, UnresolvedRow>
+        + Rows<StepSql, RecordedRow>
+        + Rows<FoundSql, FoundRow>
+{
+}
+
+/// The verbs of a backend that are one statement, on a connection that runs it by itself.
 macro_rules! direct_verbs {
     ($connection:ty) => {
         fn look<'c>(
@@ -30,9 +51,8 @@ macro_rules! direct_verbs {
         ) -> BoxFuture<'c, QueryResult<Vec<$crate::claim::Unresolved>>> {
             use $crate::store::row::{UnresolvedRow, UnresolvedSql, read_unresolved};
             async move {
-                let rows = Statement::<UnresolvedSql>::new(which.text(&TEXTS), which.binds(most))
-                    .load::<UnresolvedRow>(conn)
-                    .await?;
+                let claims = Statement::<UnresolvedSql>::new(which.text(&TEXTS), which.binds(most));
+                let rows: Vec<UnresolvedRow> = conn.rows(claims).await?;
                 Ok(rows.into_iter().filter_map(|row| read_unresolved(which.namespace(), row)).collect())
             }
             .boxed()
@@ -44,18 +64,19 @@ macro_rules! direct_verbs {
             address: &'c $crate::claim::Address,
             fence: $crate::claim::Fence,
         ) -> BoxFuture<'c, QueryResult<Vec<$crate::claim::StepRow>>> {
-            use $crate::store::row::{StepSql, read_step};
+            use $crate::store::row::{RecordedRow, StepSql, read_step};
             async move {
                 let mut binds = $crate::store::address_binds(address);
                 binds.push(Bind::Int(fence.generation));
                 let steps = Statement::<StepSql>::new($crate::store::sql::STEPS, binds);
-                Ok(steps.load::<(String, Vec<u8>)>(conn).await?.into_iter().map(read_step).collect())
+                let rows: Vec<RecordedRow> = conn.rows(steps).await?;
+                Ok(rows.into_iter().map(read_step).collect())
             }
             .boxed()
         }
 
         fn execute<'c>(&self, conn: &'c mut $connection, statement: Statement) -> BoxFuture<'c, QueryResult<usize>> {
-            async move { statement.execute(conn).await }.boxed()
+            conn.execute(statement).boxed()
         }
 
         fn found<'c>(
@@ -63,11 +84,11 @@ macro_rules! direct_verbs {
             conn: &'c mut $connection,
             statement: Statement<$crate::store::FoundSql>,
         ) -> BoxFuture<'c, QueryResult<Vec<$crate::store::FoundRow>>> {
-            async move { statement.load(conn).await }.boxed()
+            conn.rows(statement).boxed()
         }
 
         fn without_statement_cache(&self, conn: &mut $connection) {
-            conn.set_prepared_statement_cache_size(diesel::connection::CacheSize::Disabled);
+            conn.without_statement_cache();
         }
     };
 }

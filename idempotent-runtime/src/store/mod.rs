@@ -8,6 +8,7 @@ mod row;
 mod sql;
 pub(crate) mod statement;
 mod watch;
+pub(crate) mod wire;
 
 #[cfg(feature = "mysql")]
 mod mysql;
@@ -295,12 +296,6 @@ impl<C> std::fmt::Debug for DriverOf<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("DriverOf")
     }
-}
-
-fn depth<C: diesel_async::AsyncConnection>(conn: &mut C) -> QueryResult<u32> {
-    use diesel_async::TransactionManager as _;
-    let status = C::TransactionManager::transaction_manager_status_mut(conn);
-    Ok(status.transaction_depth()?.map_or(0, u32::from))
 }
 
 /// Rolls back until a connection is as deep as it was.

@@ -48,10 +48,14 @@ pub(crate) type ClaimRow = (
     Option<Vec<u8>>,
     Option<Vec<u8>>,
 );
-/// The types of token, generation and attempts.
+/// The types of a [`WonRow`].
 pub(crate) type WonSql = (BigInt, BigInt, BigInt);
-/// The types of a [`StepRow`].
+/// token, generation, attempts.
+pub(crate) type WonRow = (i64, i64, i64);
+/// The types of a [`RecordedRow`].
 pub(crate) type StepSql = (Text, Binary);
+/// name, value.
+pub(crate) type RecordedRow = (String, Vec<u8>);
 /// The types of an [`UnresolvedRow`].
 pub(crate) type UnresolvedSql = (Text, Text, Text, Binary, BigInt, BigInt, BigInt, BigInt, Nullable<Binary>);
 /// operation, scope, key, owner, token, generation, attempts, creation, arguments.
@@ -107,7 +111,7 @@ pub(crate) fn read_found(row: ClaimRow) -> Option<Row> {
 }
 
 /// Reads a recorded step.
-pub(crate) fn read_step((name, value): (String, Vec<u8>)) -> StepRow {
+pub(crate) fn read_step((name, value): RecordedRow) -> StepRow {
     StepRow { name, value: value.into() }
 }
 

@@ -3,6 +3,7 @@
 use diesel::connection::{Instrumentation, InstrumentationEvent, get_default_instrumentation};
 
 use super::fault::{Fault, classify};
+use super::wire::Wire;
 
 /// An instrumentation that remembers contention, and passes every event on to the program's default one.
 ///
@@ -18,20 +19,20 @@ impl Watch {
     }
 
     /// Puts a watch on a connection, where it takes nothing away, and makes it forget what was met before.
-    pub(crate) fn put_on<C: diesel_async::AsyncConnection>(conn: &mut C) {
-        if let Some(watch) = conn.instrumentation().downcast_mut::<Self>() {
+    pub(crate) fn put_on(conn: &mut impl Wire) {
+        if let Some(watch) = conn.watcher().downcast_mut::<Self>() {
             watch.reset();
             return;
         }
         let watch = Self::new();
-        if watch.may_replace(conn.instrumentation()) {
-            conn.set_instrumentation(watch);
+        if watch.may_replace(conn.watcher()) {
+            conn.set_watcher(watch);
         }
     }
 
     /// Whether a connection that is watched has met contention.
-    pub(crate) fn has_seen<C: diesel_async::AsyncConnection>(conn: &mut C) -> bool {
-        conn.instrumentation().downcast_ref::<Self>().is_some_and(Self::saw_contention)
+    pub(crate) fn has_seen(conn: &mut impl Wire) -> bool {
+        conn.watcher().downcast_ref::<Self>().is_some_and(Self::saw_contention)
     }
 
     /// Whether this may take the place of `current` without losing anything.

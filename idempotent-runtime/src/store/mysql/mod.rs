@@ -5,10 +5,12 @@
 mod texts;
 mod transaction;
 
+use diesel::QueryResult;
+use diesel::connection::LoadConnection;
+use diesel::migration::MigrationConnection;
 use diesel::mysql::Mysql;
-use diesel::{OptionalExtension, QueryResult};
+use diesel_async::AsyncMysqlConnection;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
-use diesel_async::{AnsiTransactionManager, AsyncConnection, AsyncMysqlConnection, RunQueryDsl, TransactionManager};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -17,21 +19,22 @@ use uuid::Uuid;
 use texts::{CLAIM, LOOK_LOCKED, MINE, RECORD_STEP, SWEEP, TEXTS};
 use transaction::{begin, begin_unless_held, commit, roll_back, roll_back_to};
 
-use super::direct::direct_verbs;
+use super::direct::{Direct, direct_verbs};
 use super::fault::{Fault, classify};
 use super::row::read_look;
-use super::row::{LookRow, LookSql, WonSql};
+use super::row::{LookRow, LookSql, WonRow, WonSql};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
-use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level};
-use super::{address_binds, change_binds, claim_binds, depth, fence_binds, sql, step_binds, stored_binds, unbalanced};
+use super::wire::{Rows, async_rows, async_wire, depth};
+use super::{Access, Change, Driver, End, Ended, Isolation, Level};
+use super::{address_binds, change_binds, claim_binds, fence_binds, sql, step_binds, stored_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
+use crate::connection::async_connection;
 use crate::database::Database;
 use crate::failpoint::failpoint;
 use crate::pool::Pooled;
 
-type Conn = AsyncMysqlConnection;
-type Manager = AnsiTransactionManager;
+type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/mysql");
 
@@ -40,18 +43,52 @@ const TRIES: usize = 20;
 
 dialect!(Mysql);
 
-impl crate::Connection for Conn {
-    fn driver() -> DriverOf<Self> {
-        DriverOf(&ClaimFirst)
+/// A connection of `MySQL` or `MariaDB`.
+trait Claims: Direct + Rows<WonSql, WonRow> {
+    /// Brings the tables up to date.
+    fn migrate(conn: Pooled<Self>) -> Fallible<()>;
+}
+
+async_rows!(AsyncMysqlConnection);
+async_wire!(AsyncMysqlConnection);
+async_connection!(AsyncMysqlConnection, ClaimFirst);
+
+impl crate::AsyncConnection for AsyncMysqlConnection {}
+
+impl Claims for AsyncMysqlConnection {
+    fn migrate(conn: Pooled<Self>) -> Fallible<()> {
+        migrate(&mut AsyncConnectionWrapper::<Pooled<Self>>::from(conn))
+    }
+}
+
+#[cfg(feature = "blocking-mysql")]
+mod blocking {
+    use diesel::MysqlConnection;
+
+    use super::{ClaimFirst, Claims, Fallible, migrate};
+    use crate::connection::blocking_connection;
+    use crate::pool::Pooled;
+    use crate::store::wire::{blocking_rows, blocking_wire};
+
+    blocking_rows!(MysqlConnection);
+    blocking_wire!(MysqlConnection);
+    blocking_connection!(MysqlConnection, ClaimFirst);
+
+    impl crate::BlockingConnection for MysqlConnection {}
+
+    impl Claims for MysqlConnection {
+        fn migrate(mut conn: Pooled<Self>) -> Fallible<()> {
+            migrate(&mut *conn)
+        }
     }
 }
 
 struct ClaimFirst;
 
-impl Driver<Conn> for ClaimFirst {
-    direct_verbs!(Conn);
+impl<C: Claims> Driver<C> for ClaimFirst {
+    direct_verbs!(C);
 
-    fn claim<'c>(&self, conn: &'c mut Conn, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
+    fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
         async move {
             for _ in 0..TRIES {
                 if let Some(settled) = look(conn, &claim.address).await?.and_then(|row| row.settle(claim.fingerprint)) {
@@ -73,7 +110,7 @@ impl Driver<Conn> for ClaimFirst {
 
     fn record_step<'c>(
         &self,
-        conn: &'c mut Conn,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         position: i64,
@@ -93,7 +130,7 @@ impl Driver<Conn> for ClaimFirst {
 
     fn begin_step<'c>(
         &self,
-        conn: &'c mut Conn,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         isolation: Isolation,
@@ -103,7 +140,7 @@ impl Driver<Conn> for ClaimFirst {
 
     fn end_step<'c>(
         &self,
-        conn: &'c mut Conn,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         position: i64,
@@ -113,11 +150,11 @@ impl Driver<Conn> for ClaimFirst {
         end_step(conn, claim, fence, position, step, base).boxed()
     }
 
-    fn sweep<'c>(&self, conn: &'c mut Conn, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
+    fn sweep<'c>(&self, conn: &'c mut C, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
         async move {
             let mut tries = TRIES;
             loop {
-                match Statement::<()>::new(SWEEP, vec![Bind::Int(batch)]).execute(conn).await {
+                match conn.execute(Statement::new(SWEEP, vec![Bind::Int(batch)])).await {
                     // The index is locked in another order than the rows: sweeps and claims can meet in it.
                     Err(error) if classify(&error) == Fault::Contention && tries > 1 => tries -= 1,
                     swept => return swept,
@@ -127,13 +164,13 @@ impl Driver<Conn> for ClaimFirst {
         .boxed()
     }
 
-    fn open<'c>(&self, conn: &'c mut Conn, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
+    fn open<'c>(&self, conn: &'c mut C, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
         open(conn, claim, level).boxed()
     }
 
     fn close<'c>(
         &self,
-        conn: &'c mut Conn,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         level: Level,
@@ -150,7 +187,7 @@ impl Driver<Conn> for ClaimFirst {
         .boxed()
     }
 
-    fn begin<'c>(&self, conn: &'c mut Conn, _: Access, isolation: Option<Isolation>) -> BoxFuture<'c, QueryResult<()>> {
+    fn begin<'c>(&self, conn: &'c mut C, _: Access, isolation: Option<Isolation>) -> BoxFuture<'c, QueryResult<()>> {
         async move {
             Watch::put_on(conn);
             begin(conn, isolation).await
@@ -158,15 +195,15 @@ impl Driver<Conn> for ClaimFirst {
         .boxed()
     }
 
-    fn commit<'c>(&self, conn: &'c mut Conn) -> BoxFuture<'c, QueryResult<()>> {
+    fn commit<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
         commit(conn).boxed()
     }
 
-    fn seal<'c>(&self, conn: &'c mut Conn) -> BoxFuture<'c, QueryResult<()>> {
+    fn seal<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
         commit(conn).boxed()
     }
 
-    fn roll_back<'c>(&self, conn: &'c mut Conn) -> BoxFuture<'c, QueryResult<()>> {
+    fn roll_back<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
         roll_back(conn).boxed()
     }
 
@@ -174,37 +211,38 @@ impl Driver<Conn> for ClaimFirst {
         Database::Mysql
     }
 
-    fn depth(&self, conn: &mut Conn) -> QueryResult<u32> {
+    fn depth(&self, conn: &mut C) -> QueryResult<u32> {
         depth(conn)
     }
 
-    fn saw_contention(&self, conn: &mut Conn) -> bool {
+    fn saw_contention(&self, conn: &mut C) -> bool {
         Watch::has_seen(conn)
     }
 
-    fn migrate(&self, conn: Pooled<Conn>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        use diesel::connection::SimpleConnection;
-        use diesel::migration::MigrationConnection as _;
-
-        let mut blocking = AsyncConnectionWrapper::<Pooled<Conn>>::from(conn);
-        // Two services that start together migrate one after the other. A table is created outside of any transaction
-        // there; each statement does nothing where it was done before.
-        let lock = diesel::dsl::sql::<diesel::sql_types::Nullable<diesel::sql_types::BigInt>>(
-            "GET_LOCK(CONCAT(MD5(DATABASE()), ': idempotency_keys'), 60)",
-        );
-        let locked: Option<i64> = diesel::RunQueryDsl::get_result(diesel::select(lock), &mut blocking)?;
-        if locked != Some(1) {
-            return Err("another service has been migrating for a minute; look whether it is stuck".into());
-        }
-        let migrated =
-            blocking.setup().map_err(Into::into).and_then(|_| blocking.run_pending_migrations(MIGRATIONS).map(drop));
-        let unlock = "DO RELEASE_LOCK(CONCAT(MD5(DATABASE()), ': idempotency_keys'))";
-        SimpleConnection::batch_execute(&mut blocking, unlock)?;
-        migrated
+    fn migrate(&self, conn: Pooled<C>) -> Fallible<()> {
+        C::migrate(conn)
     }
 }
 
-async fn begin_step(conn: &mut Conn, claim: &Claim, fence: Fence, isolation: Isolation) -> QueryResult<bool> {
+fn migrate<M>(conn: &mut M) -> Fallible<()>
+where
+    M: MigrationHarness<Mysql> + MigrationConnection<Backend = Mysql> + LoadConnection,
+{
+    // Two services that start together migrate one after the other. A table is created outside of any transaction
+    // there; each statement does nothing where it was done before.
+    let lock = diesel::dsl::sql::<diesel::sql_types::Nullable<diesel::sql_types::BigInt>>(
+        "GET_LOCK(CONCAT(MD5(DATABASE()), ': idempotency_keys'), 60)",
+    );
+    let locked: Option<i64> = diesel::RunQueryDsl::get_result(diesel::select(lock), conn)?;
+    if locked != Some(1) {
+        return Err("another service has been migrating for a minute; look whether it is stuck".into());
+    }
+    let migrated = conn.setup().map_err(Into::into).and_then(|_| conn.run_pending_migrations(MIGRATIONS).map(drop));
+    conn.batch_execute("DO RELEASE_LOCK(CONCAT(MD5(DATABASE()), ': idempotency_keys'))")?;
+    migrated
+}
+
+async fn begin_step(conn: &mut impl Claims, claim: &Claim, fence: Fence, isolation: Isolation) -> QueryResult<bool> {
     Watch::put_on(conn);
     begin(conn, Some(isolation)).await?;
     let ours = fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
@@ -215,7 +253,7 @@ async fn begin_step(conn: &mut Conn, claim: &Claim, fence: Fence, isolation: Iso
 }
 
 async fn end_step(
-    conn: &mut Conn,
+    conn: &mut impl Claims,
     claim: &Claim,
     fence: Fence,
     position: i64,
@@ -227,7 +265,7 @@ async fn end_step(
         return Ok(Ended::RolledBack(unbalanced()));
     }
     let binds = step_binds(&claim.address, fence, position, step);
-    let ended = match Statement::<()>::new(RECORD_STEP, binds).execute(conn).await {
+    let ended = match conn.execute(Statement::new(RECORD_STEP, binds)).await {
         Ok(_) => commit(conn).await,
         Err(error) => Err(error),
     };
@@ -241,7 +279,7 @@ fn is_held(error: &diesel::result::Error) -> bool {
 }
 
 /// Begins a transaction and claims in it. Unless it was won, the transaction is over again.
-async fn open(conn: &mut Conn, claim: &Claim, level: Level) -> QueryResult<Claimed> {
+async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResult<Claimed> {
     for _ in 0..TRIES {
         let nested = level.base() > 0;
         // Before anything is locked: a replay waits for nobody.
@@ -262,7 +300,7 @@ async fn open(conn: &mut Conn, claim: &Claim, level: Level) -> QueryResult<Claim
             Ok(Some(fence)) => {
                 failpoint!("mysql.claimed");
                 if let Level::Own { .. } = level {
-                    Manager::begin_transaction(conn).await?;
+                    conn.begin().await?;
                 }
                 // What a claim met on its way is not what the body meets.
                 Watch::put_on(conn);
@@ -297,12 +335,12 @@ fn settled(row: Option<Row>, claim: &Claim) -> Option<Claimed> {
 }
 
 /// Ends the transaction well, or says with an error that it has to be rolled back.
-async fn finish(conn: &mut Conn, address: &Address, fence: Fence, level: Level, end: &End) -> QueryResult<()> {
+async fn finish(conn: &mut impl Claims, address: &Address, fence: Fence, level: Level, end: &End) -> QueryResult<()> {
     let under_savepoint = matches!(level, Level::Own { .. });
     match end {
         End::RollBack => return roll_back_to(conn, level.base()).await,
-        End::Undo(_) if under_savepoint => Manager::rollback_transaction(conn).await?,
-        End::Commit(_) | End::Forget if under_savepoint => Manager::commit_transaction(conn).await?,
+        End::Undo(_) if under_savepoint => conn.roll_back().await?,
+        End::Commit(_) | End::Forget if under_savepoint => conn.commit().await?,
         End::Undo(_) | End::Commit(_) | End::Forget => {}
     }
     failpoint!("mysql.undone");
@@ -324,7 +362,7 @@ async fn finish(conn: &mut Conn, address: &Address, fence: Fence, level: Level, 
 }
 
 /// What an end came to. A connection that is gone says nothing of its transaction.
-async fn ended_or_rolled_back(conn: &mut Conn, ended: QueryResult<()>, base: u32) -> QueryResult<Ended> {
+async fn ended_or_rolled_back(conn: &mut impl Claims, ended: QueryResult<()>, base: u32) -> QueryResult<Ended> {
     match ended {
         Ok(()) => Ok(Ended::Done),
         Err(error) if classify(&error) == Fault::Unavailable => Err(error),
@@ -335,27 +373,29 @@ async fn ended_or_rolled_back(conn: &mut Conn, ended: QueryResult<()>, base: u32
     }
 }
 
-async fn look(conn: &mut Conn, address: &Address) -> QueryResult<Option<Row>> {
+async fn look(conn: &mut impl Claims, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
-    Ok(look.get_result::<LookRow>(conn).await.optional()?.map(read_look))
+    let rows: Vec<LookRow> = conn.rows(look).await?;
+    Ok(rows.into_iter().next().map(read_look))
 }
 
-async fn look_locked(conn: &mut Conn, address: &Address) -> QueryResult<Option<Row>> {
+async fn look_locked(conn: &mut impl Claims, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(LOOK_LOCKED, address_binds(address));
-    Ok(look.get_result::<LookRow>(conn).await.optional()?.map(read_look))
+    let rows: Vec<LookRow> = conn.rows(look).await?;
+    Ok(rows.into_iter().next().map(read_look))
 }
 
 /// Writes the claim; `None` if the row may not be claimed.
-async fn upsert(conn: &mut Conn, claim: &Claim) -> QueryResult<Option<Fence>> {
+async fn upsert(conn: &mut impl Claims, claim: &Claim) -> QueryResult<Option<Fence>> {
     let owner = Uuid::new_v4();
-    Statement::<()>::new(CLAIM, claim_binds(claim, owner)).execute(conn).await?;
+    conn.execute(Statement::new(CLAIM, claim_binds(claim, owner))).await?;
     let mut binds = address_binds(&claim.address);
     binds.push(Bind::Bytes(bytes::Bytes::copy_from_slice(owner.as_bytes())));
-    let won = Statement::<WonSql>::new(MINE, binds).get_result::<(i64, i64, i64)>(conn).await.optional()?;
-    Ok(won.map(|(token, generation, attempt)| Fence { owner, token, generation, attempt }))
+    let won: Vec<WonRow> = conn.rows(Statement::<WonSql>::new(MINE, binds)).await?;
+    Ok(won.into_iter().next().map(|(token, generation, attempt)| Fence { owner, token, generation, attempt }))
 }
 
 /// Runs a statement under the fence; false if that is not ours any more.
-async fn fenced(conn: &mut Conn, text: &'static str, binds: Vec<Bind>) -> QueryResult<bool> {
-    Ok(Statement::<()>::new(text, binds).execute(conn).await? == 1)
+async fn fenced(conn: &mut impl Claims, text: &'static str, binds: Vec<Bind>) -> QueryResult<bool> {
+    Ok(conn.execute(Statement::new(text, binds)).await? == 1)
 }

@@ -5,11 +5,13 @@ mod pipeline;
 mod stepwise;
 mod texts;
 
+use diesel::QueryResult;
 use diesel::connection::{InTransactionStatus, TransactionManagerStatus, ValidTransactionManagerStatus};
+use diesel::migration::MigrationConnection;
 use diesel::pg::Pg;
-use diesel::{OptionalExtension, QueryResult};
+use diesel::sql_types::Bool;
+use diesel_async::AsyncPgConnection;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
-use diesel_async::{AnsiTransactionManager, AsyncConnection, AsyncPgConnection, RunQueryDsl, TransactionManager};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -17,19 +19,21 @@ use uuid::Uuid;
 
 use texts::{ALIVE, CLAIM, COMPLETE_NEW, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql};
 
-use super::direct::direct_verbs;
+use super::direct::{Direct, direct_verbs};
 use super::fault::{Fault, classify};
 use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, WON};
 use super::row::{read_found, read_look};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
-use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Stored};
-use super::{address_binds, change_binds, claim_binds, depth, sql, step_binds, stored_binds, unbalanced};
+use super::wire::{Rows, async_rows, async_wire, depth};
+use super::{Access, Change, Driver, End, Ended, Isolation, Level, Stored};
+use super::{address_binds, change_binds, claim_binds, sql, step_binds, stored_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
+use crate::connection::async_connection;
 use crate::database::Database;
 use crate::pool::Pooled;
 
-type Manager = AnsiTransactionManager;
+type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
 
@@ -38,24 +42,94 @@ const TRIES: usize = 10;
 
 dialect!(Pg);
 
-impl crate::Connection for AsyncPgConnection {
-    fn driver() -> DriverOf<Self> {
-        DriverOf(&Pipelining)
+/// A connection of `PostgreSQL`: how it sends both ends of a transaction of ours.
+trait Pipes: Direct + Rows<ClaimSql, ClaimRow> + Rows<Bool, bool> {
+    /// Begins a transaction, claims, and goes under a savepoint.
+    fn open(&mut self, claim: &Claim, level: Level) -> impl Future<Output = QueryResult<Claimed>> + Send;
+    /// Ends what was won.
+    fn close(
+        &mut self,
+        claim: &Claim,
+        fence: Fence,
+        level: Level,
+        end: End,
+    ) -> impl Future<Output = QueryResult<()>> + Send;
+    /// Brings the tables up to date.
+    fn migrate(conn: Pooled<Self>) -> Fallible<()>;
+}
+
+async_rows!(AsyncPgConnection);
+async_wire!(AsyncPgConnection);
+async_connection!(AsyncPgConnection, Postgres);
+
+impl crate::AsyncConnection for AsyncPgConnection {}
+
+/// Sends them in one piece, unless there is something around or nothing is prepared.
+impl Pipes for AsyncPgConnection {
+    async fn open(&mut self, claim: &Claim, level: Level) -> QueryResult<Claimed> {
+        match level {
+            Level::Own { isolation, pipelined: true, base: 0 } => pipeline::open(self, claim, isolation).await,
+            Level::Own { .. } | Level::Nested { .. } => stepwise::open(self, claim, level).await,
+        }
+    }
+
+    async fn close(&mut self, claim: &Claim, fence: Fence, level: Level, end: End) -> QueryResult<()> {
+        match level {
+            Level::Own { pipelined: true, base: 0, .. } => pipeline::close(self, claim, fence, end).await,
+            Level::Own { .. } | Level::Nested { .. } => stepwise::close(self, claim, fence, level, end).await,
+        }
+    }
+
+    fn migrate(conn: Pooled<Self>) -> Fallible<()> {
+        migrate(&mut AsyncConnectionWrapper::<Pooled<Self>>::from(conn))
     }
 }
 
-struct Pipelining;
+#[cfg(feature = "blocking-postgres")]
+mod blocking {
+    use diesel::PgConnection;
 
-impl Driver<AsyncPgConnection> for Pipelining {
-    direct_verbs!(AsyncPgConnection);
+    use super::{Fallible, Pipes, Postgres, migrate, stepwise};
+    use crate::claim::{Claim, Claimed, Fence};
+    use crate::connection::blocking_connection;
+    use crate::pool::Pooled;
+    use crate::store::wire::{blocking_rows, blocking_wire};
+    use crate::store::{End, Level};
+    use diesel::QueryResult;
 
-    fn claim<'c>(&self, conn: &'c mut AsyncPgConnection, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
+    blocking_rows!(PgConnection);
+    blocking_wire!(PgConnection);
+    blocking_connection!(PgConnection, Postgres);
+
+    impl crate::BlockingConnection for PgConnection {}
+
+    impl Pipes for PgConnection {
+        async fn open(&mut self, claim: &Claim, level: Level) -> QueryResult<Claimed> {
+            stepwise::open(self, claim, level).await
+        }
+
+        async fn close(&mut self, claim: &Claim, fence: Fence, level: Level, end: End) -> QueryResult<()> {
+            stepwise::close(self, claim, fence, level, end).await
+        }
+
+        fn migrate(mut conn: Pooled<Self>) -> Fallible<()> {
+            migrate(&mut *conn)
+        }
+    }
+}
+
+struct Postgres;
+
+impl<C: Pipes> Driver<C> for Postgres {
+    direct_verbs!(C);
+
+    fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
         claim_alone(conn, claim).boxed()
     }
 
     fn record_step<'c>(
         &self,
-        conn: &'c mut AsyncPgConnection,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         position: i64,
@@ -68,7 +142,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
 
     fn begin_step<'c>(
         &self,
-        conn: &'c mut AsyncPgConnection,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         isolation: Isolation,
@@ -78,7 +152,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
             begin(conn, isolation).await?;
             let ours = fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
             if !matches!(ours, Ok(true)) {
-                Manager::rollback_transaction(conn).await?;
+                conn.roll_back().await?;
             }
             ours
         }
@@ -87,7 +161,7 @@ impl Driver<AsyncPgConnection> for Pipelining {
 
     fn end_step<'c>(
         &self,
-        conn: &'c mut AsyncPgConnection,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         position: i64,
@@ -100,8 +174,8 @@ impl Driver<AsyncPgConnection> for Pipelining {
                 return Ok(Ended::RolledBack(unbalanced()));
             }
             let binds = step_binds(&claim.address, fence, position, step);
-            let ended = match Statement::<()>::new(sql::RECORD_STEP, binds).execute(conn).await {
-                Ok(_) => Manager::commit_transaction(conn).await,
+            let ended = match conn.execute(Statement::new(sql::RECORD_STEP, binds)).await {
+                Ok(_) => conn.commit().await,
                 Err(error) => Err(error),
             };
             match ended {
@@ -116,29 +190,21 @@ impl Driver<AsyncPgConnection> for Pipelining {
         .boxed()
     }
 
-    fn sweep<'c>(&self, conn: &'c mut AsyncPgConnection, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
-        async move { Statement::<()>::new(SWEEP, vec![Bind::Int(batch)]).execute(conn).await }.boxed()
+    fn sweep<'c>(&self, conn: &'c mut C, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
+        conn.execute(Statement::new(SWEEP, vec![Bind::Int(batch)])).boxed()
     }
 
-    fn open<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        claim: &'c Claim,
-        level: Level,
-    ) -> BoxFuture<'c, QueryResult<Claimed>> {
+    fn open<'c>(&self, conn: &'c mut C, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
         async move {
             Watch::put_on(conn);
-            match level {
-                Level::Own { isolation, pipelined: true, base: 0 } => pipeline::open(conn, claim, isolation).await,
-                Level::Own { .. } | Level::Nested { .. } => stepwise::open(conn, claim, level).await,
-            }
+            conn.open(claim, level).await
         }
         .boxed()
     }
 
     fn close<'c>(
         &self,
-        conn: &'c mut AsyncPgConnection,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         level: Level,
@@ -149,10 +215,9 @@ impl Driver<AsyncPgConnection> for Pipelining {
                 roll_back_to(conn, level.base()).await?;
                 return Ok(Ended::RolledBack(unbalanced()));
             }
-            let finished = match (level, end) {
-                (_, End::RollBack) => roll_back_to(conn, level.base()).await,
-                (Level::Own { pipelined: true, base: 0, .. }, end) => pipeline::close(conn, claim, fence, end).await,
-                (_, end) => stepwise::close(conn, claim, fence, level, end).await,
+            let finished = match end {
+                End::RollBack => roll_back_to(conn, level.base()).await,
+                end => conn.close(claim, fence, level, end).await,
             };
             match finished {
                 Ok(()) => Ok(Ended::Done),
@@ -166,55 +231,50 @@ impl Driver<AsyncPgConnection> for Pipelining {
         .boxed()
     }
 
-    fn begin<'c>(
-        &self,
-        conn: &'c mut AsyncPgConnection,
-        _: Access,
-        isolation: Option<Isolation>,
-    ) -> BoxFuture<'c, QueryResult<()>> {
+    fn begin<'c>(&self, conn: &'c mut C, _: Access, isolation: Option<Isolation>) -> BoxFuture<'c, QueryResult<()>> {
         async move {
             match isolation {
                 Some(isolation) => {
                     Watch::put_on(conn);
                     begin(conn, isolation).await
                 }
-                None => Manager::begin_transaction(conn).await,
+                None => conn.begin().await,
             }
         }
         .boxed()
     }
 
-    fn commit<'c>(&self, conn: &'c mut AsyncPgConnection) -> BoxFuture<'c, QueryResult<()>> {
+    fn commit<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
         async move {
             // COMMIT of a transaction that an error has ended answers Ok, and rolls back.
-            if let Err(error) = Statement::<()>::new(ALIVE, vec![]).execute(conn).await {
-                Manager::rollback_transaction(conn).await?;
+            if let Err(error) = conn.execute(Statement::new(ALIVE, vec![])).await {
+                conn.roll_back().await?;
                 return Err(error);
             }
-            Manager::commit_transaction(conn).await
+            conn.commit().await
         }
         .boxed()
     }
 
-    fn seal<'c>(&self, conn: &'c mut AsyncPgConnection) -> BoxFuture<'c, QueryResult<()>> {
-        Manager::commit_transaction(conn).boxed()
+    fn seal<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
+        conn.commit().boxed()
     }
 
-    fn roll_back<'c>(&self, conn: &'c mut AsyncPgConnection) -> BoxFuture<'c, QueryResult<()>> {
-        Manager::rollback_transaction(conn).boxed()
+    fn roll_back<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
+        conn.roll_back().boxed()
     }
 
     fn database(&self) -> Database {
         Database::Postgres
     }
 
-    fn depth(&self, conn: &mut AsyncPgConnection) -> QueryResult<u32> {
+    fn depth(&self, conn: &mut C) -> QueryResult<u32> {
         depth(conn)
     }
 
-    fn saw_contention(&self, conn: &mut AsyncPgConnection) -> bool {
+    fn saw_contention(&self, conn: &mut C) -> bool {
         let doomed = matches!(
-            Manager::transaction_manager_status_mut(conn),
+            conn.status(),
             TransactionManagerStatus::Valid(ValidTransactionManagerStatus {
                 in_transaction: Some(InTransactionStatus { requires_rollback_maybe_up_to_top_level: true, .. }),
                 ..
@@ -223,31 +283,31 @@ impl Driver<AsyncPgConnection> for Pipelining {
         doomed || Watch::has_seen(conn)
     }
 
-    fn migrate(&self, conn: Pooled<AsyncPgConnection>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        use diesel::connection::SimpleConnection as _;
-        use diesel::migration::MigrationConnection as _;
-
-        let mut blocking = AsyncConnectionWrapper::<Pooled<AsyncPgConnection>>::from(conn);
-        diesel::Connection::transaction(&mut blocking, |blocking| {
-            // Two services that start together migrate one after the other.
-            blocking.batch_execute("SELECT pg_advisory_xact_lock(hashtext('idempotency_keys: migrations'))")?;
-            blocking.setup()?;
-            blocking.run_pending_migrations(MIGRATIONS).map(drop)
-        })
+    fn migrate(&self, conn: Pooled<C>) -> Fallible<()> {
+        C::migrate(conn)
     }
 }
 
-/// Runs a statement under the fence; false if that is not ours any more.
-async fn fenced(conn: &mut AsyncPgConnection, text: &'static str, binds: Vec<Bind>) -> QueryResult<bool> {
-    Ok(Statement::<()>::new(text, binds).execute(conn).await? == 1)
+fn migrate<M: MigrationHarness<Pg> + MigrationConnection<Backend = Pg>>(conn: &mut M) -> Fallible<()> {
+    conn.transaction(|conn| {
+        // Two services that start together migrate one after the other.
+        conn.batch_execute("SELECT pg_advisory_xact_lock(hashtext('idempotency_keys: migrations'))")?;
+        conn.setup()?;
+        conn.run_pending_migrations(MIGRATIONS).map(drop)
+    })
 }
 
-async fn claim_alone(conn: &mut AsyncPgConnection, claim: &Claim) -> QueryResult<Claimed> {
+/// Runs a statement under the fence; false if that is not ours any more.
+async fn fenced(conn: &mut impl Pipes, text: &'static str, binds: Vec<Bind>) -> QueryResult<bool> {
+    Ok(conn.execute(Statement::new(text, binds)).await? == 1)
+}
+
+async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claimed> {
     for _ in 0..TRIES {
         let owner = Uuid::new_v4();
         let mut binds = claim_binds(claim, owner);
         binds.push(Bind::Int(claim.address.lock()));
-        let rows = Statement::<ClaimSql>::new(CLAIM, binds).load::<ClaimRow>(conn).await?;
+        let rows: Vec<ClaimRow> = conn.rows(Statement::<ClaimSql>::new(CLAIM, binds)).await?;
         let Some(row) = rows.into_iter().next() else { continue };
         match row.0 {
             WON => return Ok(Claimed::Won(Fence { owner, token: row.1, generation: row.2, attempt: row.3 })),
@@ -263,9 +323,10 @@ async fn claim_alone(conn: &mut AsyncPgConnection, claim: &Claim) -> QueryResult
     Ok(Claimed::Refused(UNSEEN))
 }
 
-async fn look(conn: &mut AsyncPgConnection, address: &Address) -> QueryResult<Option<Row>> {
+async fn look(conn: &mut impl Pipes, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
-    Ok(look.get_result::<LookRow>(conn).await.optional()?.map(read_look))
+    let rows: Vec<LookRow> = conn.rows(look).await?;
+    Ok(rows.into_iter().next().map(read_look))
 }
 
 /// What a look and a lock say together. The look is judged first: concurrent replays fail the lock.
@@ -285,16 +346,16 @@ fn complete_new(claim: &Claim, fence: Fence, stored: &Stored) -> Statement {
     Statement::new(COMPLETE_NEW, binds)
 }
 
-async fn begin(conn: &mut AsyncPgConnection, isolation: Isolation) -> QueryResult<()> {
+async fn begin(conn: &mut impl Pipes, isolation: Isolation) -> QueryResult<()> {
     match depth(conn)? {
-        0 => Manager::begin_transaction_sql(conn, begin_sql(isolation)).await,
-        _ => Manager::begin_transaction(conn).await,
+        0 => conn.begin_with(begin_sql(isolation)).await,
+        _ => conn.begin().await,
     }
 }
 
-async fn roll_back_to(conn: &mut AsyncPgConnection, base: u32) -> QueryResult<()> {
+async fn roll_back_to(conn: &mut impl Pipes, base: u32) -> QueryResult<()> {
     while depth(conn)? > base {
-        Manager::rollback_transaction(conn).await?;
+        conn.roll_back().await?;
     }
     Ok(())
 }

@@ -5,22 +5,23 @@
 use diesel::connection::{TransactionDepthChange, TransactionManagerStatus, ValidTransactionManagerStatus};
 use diesel::sql_types::Bool;
 use diesel::{OptionalExtension, QueryResult};
-use diesel_async::{AsyncPgConnection, RunQueryDsl, TransactionManager};
+use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use futures_util::{join, try_join};
 
 use super::texts::{ALIVE, COMMIT, LOCK, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, TEXTS, begin_sql};
-use super::{Manager, complete_new, judge};
+use super::{complete_new, judge};
 use crate::claim::{Claim, Claimed, Fence};
 use crate::failpoint::failpoint;
 use crate::store::row::{LookRow, LookSql, read_look};
 use crate::store::statement::{Bind, Statement};
+use crate::store::wire::Wire;
 use crate::store::{End, Isolation, address_binds};
 
 /// BEGIN, lock, look and SAVEPOINT in one round trip. Lock and look are two statements: in one, the look would be older
 /// than the lock, and miss a row that was committed between them.
 pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, isolation: Isolation) -> QueryResult<Claimed> {
     // Whoever finds the connection while this is under way must not use it.
-    Manager::transaction_manager_status_mut(conn).set_in_error();
+    conn.status().set_in_error();
     let shared = &*conn;
     let (mut first, mut second, mut third, mut fourth) = (shared, shared, shared, shared);
     let (begun, free, row, saved) = join!(
@@ -41,7 +42,7 @@ pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, isolation:
             Ok(Claimed::Won(fence))
         }
         (judged, saved) => {
-            let rolled_back = Manager::rollback_transaction(conn).await;
+            let rolled_back = conn.roll_back().await;
             let settled = judged?;
             saved?;
             rolled_back?;
@@ -52,7 +53,7 @@ pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, isolation:
 
 /// The end statement and COMMIT in one round trip, after a rollback to the savepoint where the writes go.
 pub(super) async fn close(conn: &mut AsyncPgConnection, claim: &Claim, fence: Fence, end: End) -> QueryResult<()> {
-    Manager::transaction_manager_status_mut(conn).set_in_error();
+    conn.status().set_in_error();
     let shared = &*conn;
     let (mut undo, mut complete, mut commit) = (shared, shared, shared);
     let commit = Statement::<()>::new(COMMIT, vec![]).execute(&mut commit);
@@ -83,5 +84,5 @@ fn set_depth(conn: &mut AsyncPgConnection, depth: u32) {
         // Going deeper cannot fail.
         let _ = status.change_transaction_depth(TransactionDepthChange::IncreaseDepth);
     }
-    *Manager::transaction_manager_status_mut(conn) = TransactionManagerStatus::Valid(status);
+    *conn.status() = TransactionManagerStatus::Valid(status);
 }

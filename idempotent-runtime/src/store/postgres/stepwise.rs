@@ -2,26 +2,25 @@
 
 use diesel::QueryResult;
 use diesel::sql_types::Bool;
-use diesel_async::{AsyncPgConnection, RunQueryDsl, TransactionManager};
 
 use super::texts::LOCK;
-use super::{Manager, begin, complete_new, judge, look, roll_back_to};
+use super::{Pipes, begin, complete_new, judge, look, roll_back_to};
 use crate::claim::{Claim, Claimed, Fence};
 use crate::store::statement::{Bind, Statement};
 use crate::store::{End, Level};
 
 /// The same, one statement after the other, on a connection that may be in a transaction already.
-pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, level: Level) -> QueryResult<Claimed> {
+pub(super) async fn open(conn: &mut impl Pipes, claim: &Claim, level: Level) -> QueryResult<Claimed> {
     match level {
         Level::Own { isolation, .. } => begin(conn, isolation).await?,
-        Level::Nested { .. } => Manager::begin_transaction(conn).await?,
+        Level::Nested { .. } => conn.begin().await?,
     }
     let opened = async {
         let lock = Statement::<Bool>::new(LOCK, vec![Bind::Int(claim.address.lock())]);
-        let free = lock.get_result::<bool>(conn).await?;
-        let judged = judge(claim, free, look(conn, &claim.address).await?);
+        let free: Vec<bool> = conn.rows(lock).await?;
+        let judged = judge(claim, free == [true], look(conn, &claim.address).await?);
         if let (Claimed::Won(_), Level::Own { .. }) = (&judged, level) {
-            Manager::begin_transaction(conn).await?;
+            conn.begin().await?;
         }
         Ok(judged)
     }
@@ -37,7 +36,7 @@ pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, level: Lev
 
 /// The same, one statement after the other.
 pub(super) async fn close(
-    conn: &mut AsyncPgConnection,
+    conn: &mut impl Pipes,
     claim: &Claim,
     fence: Fence,
     level: Level,
@@ -45,12 +44,12 @@ pub(super) async fn close(
 ) -> QueryResult<()> {
     if let Level::Own { .. } = level {
         match end {
-            End::Undo(_) | End::RollBack => Manager::rollback_transaction(conn).await?,
-            End::Commit(_) | End::Forget => Manager::commit_transaction(conn).await?,
+            End::Undo(_) | End::RollBack => conn.roll_back().await?,
+            End::Commit(_) | End::Forget => conn.commit().await?,
         }
     }
     if let End::Commit(stored) | End::Undo(stored) = end {
-        complete_new(claim, fence, &stored).execute(conn).await?;
+        conn.execute(complete_new(claim, fence, &stored)).await?;
     }
-    Manager::commit_transaction(conn).await
+    conn.commit().await
 }

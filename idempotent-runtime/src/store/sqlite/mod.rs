@@ -3,17 +3,20 @@
 mod blocking;
 mod texts;
 
-use diesel::connection::SimpleConnection;
+use diesel::connection::{CacheSize, SimpleConnection};
 use diesel::sqlite::{Sqlite, SqliteConnection};
 use diesel::{QueryResult, RunQueryDsl};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
+use diesel_async::{AsyncConnection, TransactionManager};
 use futures_util::future::BoxFuture;
 
 use super::row::{FoundRow, FoundSql, StepSql, UnresolvedRow, UnresolvedSql, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
-use super::{Access, Change, Driver, DriverOf, End, Ended, Isolation, Level, Which};
+use super::wire::{Rows, async_rows};
+use super::{Access, Change, Driver, End, Ended, Isolation, Level, Which};
 use super::{address_binds, change_binds, sql, step_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
+use crate::connection::async_connection;
 use crate::database::Database;
 use crate::pool::Pooled;
 use blocking::{
@@ -26,19 +29,93 @@ type Async = SyncConnectionWrapper<SqliteConnection>;
 
 dialect!(Sqlite);
 
-impl crate::Connection for Async {
-    fn driver() -> DriverOf<Self> {
-        DriverOf(&Blocking)
+async_rows!(Async);
+async_connection!(Async, Visiting);
+
+impl crate::AsyncConnection for Async {}
+
+/// A connection of `SQLite`: where its verbs are carried out.
+trait Visits: Rows<FoundSql, FoundRow> + Sized + 'static {
+    /// Runs work on the connection's own thread.
+    fn visit<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut SqliteConnection) -> QueryResult<T> + Send + 'static,
+    ) -> BoxFuture<'_, QueryResult<T>>;
+    /// How many transactions and savepoints are open.
+    fn depth(&mut self) -> QueryResult<u32>;
+    /// Turns the cache of prepared statements off.
+    fn without_statement_cache(&mut self);
+    /// Brings the tables up to date.
+    fn migrate(conn: Pooled<Self>) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+}
+
+impl Visits for Async {
+    fn visit<T: Send + 'static>(
+        &mut self,
+        work: impl FnOnce(&mut SqliteConnection) -> QueryResult<T> + Send + 'static,
+    ) -> BoxFuture<'_, QueryResult<T>> {
+        self.spawn_blocking(work)
+    }
+
+    fn depth(&mut self) -> QueryResult<u32> {
+        let status = <Self as AsyncConnection>::TransactionManager::transaction_manager_status_mut(self);
+        Ok(status.transaction_depth()?.map_or(0, u32::from))
+    }
+
+    fn without_statement_cache(&mut self) {
+        self.set_prepared_statement_cache_size(CacheSize::Disabled);
+    }
+
+    fn migrate(mut conn: Pooled<Self>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        tokio::runtime::Handle::current().block_on(conn.spawn_blocking(|conn| Ok(migrate(conn))))?
+    }
+}
+
+#[cfg(feature = "blocking")]
+mod blocking_diesel {
+    use super::{Pooled, Visiting, Visits};
+    use crate::blocking::block;
+    use crate::connection::blocking_connection;
+    use crate::store::wire::blocking_rows;
+    use diesel::QueryResult;
+    use diesel::connection::{CacheSize, Connection};
+    use diesel::sqlite::SqliteConnection;
+    use futures_util::future::{BoxFuture, FutureExt};
+
+    blocking_rows!(SqliteConnection);
+    blocking_connection!(SqliteConnection, Visiting);
+
+    impl crate::BlockingConnection for SqliteConnection {}
+
+    impl Visits for SqliteConnection {
+        fn visit<T: Send + 'static>(
+            &mut self,
+            work: impl FnOnce(&mut SqliteConnection) -> QueryResult<T> + Send + 'static,
+        ) -> BoxFuture<'_, QueryResult<T>> {
+            async move { block(|| work(self)) }.boxed()
+        }
+
+        fn depth(&mut self) -> QueryResult<u32> {
+            super::depth(self)
+        }
+
+        fn without_statement_cache(&mut self) {
+            Connection::set_prepared_statement_cache_size(self, CacheSize::Disabled);
+        }
+
+        fn migrate(mut conn: Pooled<Self>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+            super::migrate(&mut conn)
+        }
     }
 }
 
 /// Runs each verb as one visit to the connection's thread.
-struct Blocking;
+struct Visiting;
 
-impl Driver<Async> for Blocking {
-    fn claim<'c>(&self, conn: &'c mut Async, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
+impl<C: Visits> Driver<C> for Visiting {
+    fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
         let claim = claim.clone();
-        conn.spawn_blocking(move |conn| {
+        conn.visit(move |conn| {
             let claimed = open(conn, &claim, Opening::Alone)?;
             if let Claimed::Won(_) = claimed {
                 commit(conn)?;
@@ -47,9 +124,9 @@ impl Driver<Async> for Blocking {
         })
     }
 
-    fn look<'c>(&self, conn: &'c mut Async, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>> {
+    fn look<'c>(&self, conn: &'c mut C, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>> {
         let address = address.clone();
-        conn.spawn_blocking(move |conn| {
+        conn.visit(move |conn| {
             conn.batch_execute(PATIENCE)?;
             look(conn, &address)
         })
@@ -57,23 +134,23 @@ impl Driver<Async> for Blocking {
 
     fn change<'c>(
         &self,
-        conn: &'c mut Async,
+        conn: &'c mut C,
         address: &'c Address,
         fence: Fence,
         change: Change<'c>,
     ) -> BoxFuture<'c, QueryResult<bool>> {
         let statement = Statement::<()>::new(change.text(&TEXTS), change_binds(address, fence, change));
-        conn.spawn_blocking(move |conn| write(conn, |conn| Ok(statement.execute(conn)? == 1)))
+        conn.visit(move |conn| write(conn, |conn| Ok(statement.execute(conn)? == 1)))
     }
 
     fn unresolved<'c>(
         &self,
-        conn: &'c mut Async,
+        conn: &'c mut C,
         which: Which<'c>,
         most: i64,
     ) -> BoxFuture<'c, QueryResult<Vec<Unresolved>>> {
         let (namespace, text, binds) = (which.namespace().to_owned(), which.text(&TEXTS), which.binds(most));
-        conn.spawn_blocking(move |conn| {
+        conn.visit(move |conn| {
             conn.batch_execute(PATIENCE)?;
             let rows = Statement::<UnresolvedSql>::new(text, binds).load::<UnresolvedRow>(conn)?;
             Ok(rows.into_iter().filter_map(|row| read_unresolved(&namespace, row)).collect())
@@ -82,13 +159,13 @@ impl Driver<Async> for Blocking {
 
     fn steps<'c>(
         &self,
-        conn: &'c mut Async,
+        conn: &'c mut C,
         address: &'c Address,
         fence: Fence,
     ) -> BoxFuture<'c, QueryResult<Vec<StepRow>>> {
         let mut binds = address_binds(address);
         binds.push(Bind::Int(fence.generation));
-        conn.spawn_blocking(move |conn| {
+        conn.visit(move |conn| {
             conn.batch_execute(PATIENCE)?;
             let rows = Statement::<StepSql>::new(sql::STEPS, binds).load::<(String, Vec<u8>)>(conn)?;
             Ok(rows.into_iter().map(read_step).collect())
@@ -97,7 +174,7 @@ impl Driver<Async> for Blocking {
 
     fn record_step<'c>(
         &self,
-        conn: &'c mut Async,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         position: i64,
@@ -105,7 +182,7 @@ impl Driver<Async> for Blocking {
     ) -> BoxFuture<'c, QueryResult<bool>> {
         let (address, lease) = (claim.address.clone(), claim.lease);
         let step = Statement::<()>::new(sql::RECORD_STEP, step_binds(&address, fence, position, step));
-        conn.spawn_blocking(move |conn| {
+        conn.visit(move |conn| {
             write(conn, |conn| {
                 let ours = renew(conn, &address, fence, lease)?;
                 if ours {
@@ -118,13 +195,13 @@ impl Driver<Async> for Blocking {
 
     fn begin_step<'c>(
         &self,
-        conn: &'c mut Async,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         _: Isolation,
     ) -> BoxFuture<'c, QueryResult<bool>> {
         let (address, lease) = (claim.address.clone(), claim.lease);
-        conn.spawn_blocking(move |conn| {
+        conn.visit(move |conn| {
             conn.batch_execute(PATIENCE)?;
             begin_write(conn)?;
             let ours = renew(conn, &address, fence, lease);
@@ -137,7 +214,7 @@ impl Driver<Async> for Blocking {
 
     fn end_step<'c>(
         &self,
-        conn: &'c mut Async,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         position: i64,
@@ -145,7 +222,7 @@ impl Driver<Async> for Blocking {
         base: u32,
     ) -> BoxFuture<'c, QueryResult<Ended>> {
         let step = Statement::<()>::new(sql::RECORD_STEP, step_binds(&claim.address, fence, position, step));
-        conn.spawn_blocking(move |conn| {
+        conn.visit(move |conn| {
             if depth(conn)? != base + 1 {
                 roll_back_to(conn, base)?;
                 return Ok(Ended::RolledBack(unbalanced()));
@@ -160,15 +237,13 @@ impl Driver<Async> for Blocking {
         })
     }
 
-    fn sweep<'c>(&self, conn: &'c mut Async, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
-        conn.spawn_blocking(move |conn| {
-            write(conn, |conn| Statement::<()>::new(SWEEP, vec![Bind::Int(batch)]).execute(conn))
-        })
+    fn sweep<'c>(&self, conn: &'c mut C, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
+        conn.visit(move |conn| write(conn, |conn| Statement::<()>::new(SWEEP, vec![Bind::Int(batch)]).execute(conn)))
     }
 
-    fn open<'c>(&self, conn: &'c mut Async, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
+    fn open<'c>(&self, conn: &'c mut C, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
         let claim = claim.clone();
-        conn.spawn_blocking(move |conn| match level {
+        conn.visit(move |conn| match level {
             Level::Own { .. } => {
                 let claimed = open(conn, &claim, Opening::Alone)?;
                 if let Claimed::Won(_) = claimed {
@@ -182,18 +257,18 @@ impl Driver<Async> for Blocking {
 
     fn close<'c>(
         &self,
-        conn: &'c mut Async,
+        conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
         level: Level,
         end: End,
     ) -> BoxFuture<'c, QueryResult<Ended>> {
         let address = claim.address.clone();
-        conn.spawn_blocking(move |conn| close(conn, &address, fence, level, &end))
+        conn.visit(move |conn| close(conn, &address, fence, level, &end))
     }
 
-    fn begin<'c>(&self, conn: &'c mut Async, access: Access, _: Option<Isolation>) -> BoxFuture<'c, QueryResult<()>> {
-        conn.spawn_blocking(move |conn| {
+    fn begin<'c>(&self, conn: &'c mut C, access: Access, _: Option<Isolation>) -> BoxFuture<'c, QueryResult<()>> {
+        conn.visit(move |conn| {
             conn.batch_execute(PATIENCE)?;
             match access {
                 Access::Read => begin_read(conn),
@@ -202,49 +277,44 @@ impl Driver<Async> for Blocking {
         })
     }
 
-    fn commit<'c>(&self, conn: &'c mut Async) -> BoxFuture<'c, QueryResult<()>> {
-        conn.spawn_blocking(commit)
+    fn commit<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
+        conn.visit(commit)
     }
 
-    fn seal<'c>(&self, conn: &'c mut Async) -> BoxFuture<'c, QueryResult<()>> {
-        conn.spawn_blocking(commit)
+    fn seal<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
+        conn.visit(commit)
     }
 
-    fn roll_back<'c>(&self, conn: &'c mut Async) -> BoxFuture<'c, QueryResult<()>> {
-        conn.spawn_blocking(roll_back)
+    fn roll_back<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
+        conn.visit(roll_back)
     }
 
-    fn execute<'c>(&self, conn: &'c mut Async, statement: Statement) -> BoxFuture<'c, QueryResult<usize>> {
-        conn.spawn_blocking(move |conn| statement.execute(conn))
+    fn execute<'c>(&self, conn: &'c mut C, statement: Statement) -> BoxFuture<'c, QueryResult<usize>> {
+        conn.visit(move |conn| statement.execute(conn))
     }
 
-    fn found<'c>(
-        &self,
-        conn: &'c mut Async,
-        statement: Statement<FoundSql>,
-    ) -> BoxFuture<'c, QueryResult<Vec<FoundRow>>> {
-        conn.spawn_blocking(move |conn| statement.load(conn))
+    fn found<'c>(&self, conn: &'c mut C, statement: Statement<FoundSql>) -> BoxFuture<'c, QueryResult<Vec<FoundRow>>> {
+        conn.visit(move |conn| statement.load(conn))
     }
 
     fn database(&self) -> Database {
         Database::Sqlite
     }
 
-    fn depth(&self, conn: &mut Async) -> QueryResult<u32> {
-        super::depth(conn)
+    fn depth(&self, conn: &mut C) -> QueryResult<u32> {
+        conn.depth()
     }
 
     /// There is no other writer to meet once a write transaction has begun.
-    fn saw_contention(&self, _: &mut Async) -> bool {
+    fn saw_contention(&self, _: &mut C) -> bool {
         false
     }
 
-    fn without_statement_cache(&self, conn: &mut Async) {
-        use diesel_async::AsyncConnection as _;
-        conn.set_prepared_statement_cache_size(diesel::connection::CacheSize::Disabled);
+    fn without_statement_cache(&self, conn: &mut C) {
+        conn.without_statement_cache();
     }
 
-    fn migrate(&self, mut conn: Pooled<Async>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        tokio::runtime::Handle::current().block_on(conn.spawn_blocking(|conn| Ok(migrate(conn))))?
+    fn migrate(&self, conn: Pooled<C>) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        C::migrate(conn)
     }
 }

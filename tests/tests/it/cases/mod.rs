@@ -2,6 +2,7 @@ use super::database;
 
 mod agreement;
 pub(crate) mod app;
+mod blocking;
 mod client;
 mod contested;
 mod expiry;

@@ -1,0 +1,43 @@
+fn run_job(job: &Job) -> Result<Report, JobError> {
+    #[allow(clippy::unnecessary_wraps)]
+    fn run_job(
+        steps: &mut Steps<PgConnection>,
+        #[allow(unused_variables)]
+        job: &Job,
+    ) -> Result<Report, JobError> {
+        steps.run("work", |key| job.work(key))
+    }
+    static __POLICY: ::idempotent_runtime::__private::Policy = ::idempotent_runtime::__private::Policy {
+        operation: ::core::concat!(::core::module_path!(), "::run_job"),
+        key: ::idempotent_runtime::__private::KeySource::Expression,
+        fingerprint: ::idempotent_runtime::__private::Print::Nothing,
+        keep: ::idempotent_runtime::__private::Keep::Default,
+    };
+    let __codec = ::idempotent_runtime::__private::plain::codec::<
+        Result<Report, JobError>,
+    >();
+    match ::idempotent_runtime::__private::blocking::open_stepped(
+        __codec,
+        &__POLICY,
+        {
+            #[allow(unused_variables)]
+            {
+                let job = &job;
+                ::idempotent_runtime::__private::Terms::for_millis(604800000i64)
+                    .lease_millis(30000i64)
+                    .key(&(job.id))
+            }
+        },
+    ) {
+        ::idempotent_runtime::__private::plain::Opened::Done(__result) => __result,
+        ::idempotent_runtime::__private::plain::Opened::Run(__span) => {
+            let (__span, mut __steps) = __span.split();
+            let __result = __span.catch_blocking(|| run_job(&mut __steps, job));
+            ::idempotent_runtime::__private::blocking::close_leased(
+                __codec,
+                __span,
+                __result,
+            )
+        }
+    }
+}
