@@ -77,6 +77,8 @@ mod error;
 mod failpoint;
 mod fingerprint;
 mod global;
+#[cfg(feature = "axum")]
+mod http;
 mod key;
 mod key_part;
 mod key_policy;
