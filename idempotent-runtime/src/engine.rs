@@ -13,6 +13,7 @@ use crate::claim::{Address, Claim, Claimed, Fence, Row, Unresolved};
 use crate::error::Error;
 use crate::pool::{Connection, ConnectionPool, Pooled};
 use crate::reconcile::HeldRecord;
+use crate::run::WaitingRoom;
 use crate::scope::Scope;
 use crate::settings::{Builder, Expiring, Settings, StatementCache};
 use crate::store::{Change, Driver, Which};
@@ -60,6 +61,7 @@ pub(crate) struct Inner<C: 'static> {
     pool: Arc<dyn ConnectionPool<C>>,
     pub(crate) driver: &'static dyn Driver<C>,
     tasks: TaskTracker,
+    pub(crate) waiting_room: Arc<WaitingRoom>,
     expiries: Vec<Expiring<C>>,
 }
 
@@ -91,7 +93,8 @@ impl<C: Connection> Idempotency<C> {
 
     pub(crate) fn new(pool: Arc<dyn ConnectionPool<C>>, settings: Settings, expiries: Vec<Expiring<C>>) -> Self {
         LARGEST_BODY_LIMIT.fetch_max(settings.body_limit, Ordering::Relaxed);
-        let inner = Inner { settings, pool, driver: C::driver().0, tasks: TaskTracker::new(), expiries };
+        let waiting_room = Arc::new(WaitingRoom::new(settings.waiters));
+        let inner = Inner { settings, pool, driver: C::driver().0, tasks: TaskTracker::new(), waiting_room, expiries };
         Self { inner: Arc::new(inner) }
     }
 
@@ -253,6 +256,7 @@ impl<C: Send + 'static> Inner<C> {
 pub(crate) trait Engine: Send + Sync {
     fn settings(&self) -> &Settings;
     fn tasks(&self) -> &TaskTracker;
+    fn waiting_room(&self) -> &Arc<WaitingRoom>;
     fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>>;
     fn look<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<Row>, Error>>;
     fn change<'e>(
@@ -271,6 +275,10 @@ impl<C: Send + 'static> Engine for Inner<C> {
 
     fn tasks(&self) -> &TaskTracker {
         &self.tasks
+    }
+
+    fn waiting_room(&self) -> &Arc<WaitingRoom> {
+        &self.waiting_room
     }
 
     fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>> {

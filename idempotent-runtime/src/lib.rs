@@ -85,6 +85,7 @@ mod key_policy;
 mod lease;
 mod lifetime;
 mod machine;
+mod openapi;
 mod pool;
 mod reconcile;
 mod record;
@@ -119,6 +120,7 @@ pub use machine::{
     LoadRow, Many, Moved, NoRow, Note, RowId, RowName, Skipped, Snapshot, State as GraphState, StateMachine,
     Transition, TransitionError, UnknownState, Verification,
 };
+pub use openapi::RoutePolicy;
 pub use pool::{Connection, ConnectionPool, PoolError, Pooled};
 pub use reconcile::{HeldRecord, Resolution};
 pub use record::{Decision, Millis, Record, Refusal, State, decide};

@@ -5,9 +5,10 @@ pub use crate::answer::Keep;
 pub use crate::axum::{Call, leased, stepped, transactional};
 #[cfg(feature = "__failpoints")]
 pub use crate::failpoint::FAILPOINTS;
+pub use crate::openapi::{Kept, route_policy};
 pub use crate::pool::Connection;
 pub use crate::run::plain;
-pub use crate::terms::{KeySource, Need, Policy, Print, Terms};
+pub use crate::terms::{InFlight, KeySource, Need, Policy, Print, Terms};
 #[cfg(feature = "axum")]
 pub use axum::response::{IntoResponse, Response};
 

@@ -15,8 +15,8 @@ use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use super::answers;
 use crate::engine::largest_body_limit;
 use crate::error::Error;
+use crate::global;
 use crate::http::Asked;
-use crate::settings::Profile;
 
 /// The one argument of an annotated handler: the tuple `A` of the extractors that its author wrote.
 pub struct Call<A> {
@@ -82,7 +82,7 @@ fn refuse_body(error: &(dyn std::error::Error + 'static), limit: usize) -> Respo
         true => Error::BodyTooLarge { limit },
         false => Error::BodyUnreadable,
     };
-    answers::refuse(&error, Profile::default())
+    answers::refuse(&error, &global::form())
 }
 
 /// What was asked: of the path as the client sent it, before any router took a prefix off.

@@ -14,11 +14,10 @@ use super::answers::{capture, ours, refuse};
 use super::call::{Again, Call, asked};
 use crate::engine::Engine;
 use crate::error::Error;
-use crate::global::{AnyEngine, EngineFor};
+use crate::global::{self, AnyEngine, EngineFor};
 use crate::http::answers::settle;
-use crate::http::{claim_of, sent_key};
-use crate::run::{self, Outcome, Ran};
-use crate::settings::Profile;
+use crate::http::{Expiry, claim_of, sent_key};
+use crate::run::{self, Outcome, Patience, Ran};
 use crate::steps::Steps;
 use crate::store::{Access, End};
 use crate::terms::{Policy, Terms};
@@ -39,16 +38,18 @@ where
     let answer = async {
         let args = call.args?;
         let (engine, terms) = terms(&args).split();
-        let engine = engine.find().map_err(|error| refuse(&error, Profile::default()))?;
+        let engine = engine.find().map_err(|error| refuse(&error, &global::form()))?;
         let inner = Arc::clone(engine.inner());
         let claim = claim_of(&inner.settings, policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
         let access = if call.head.method.is_safe() { Access::Read } else { Access::Write };
         let first = Some(args);
         let erased = Arc::clone(&inner) as Arc<dyn Engine>;
-        let body = Handler { first, again: call.again, run: handler, policy, engine: erased };
+        let expiry = Expiry::of(&inner.settings, claim.as_ref());
+        let body = Handler { first, again: call.again, run: handler, policy, expiry, engine: erased };
+        let (patience, _caller) = Patience::of(policy.in_flight);
         let run = async move {
             match claim {
-                Some(claim) => run::transactional(&inner, &claim, body).await,
+                Some(claim) => run::transactional(&inner, &claim, patience, body).await,
                 None => run::unclaimed(&inner, access, body).await.map(Outcome::Ran),
             }
         };
@@ -64,6 +65,7 @@ struct Handler<A, H> {
     again: Again<A>,
     run: H,
     policy: &'static Policy,
+    expiry: Option<Expiry>,
     engine: Arc<dyn Engine>,
 }
 
@@ -85,7 +87,7 @@ where
                 },
             };
             let response = (self.run)(args, conn).await;
-            capture(response, self.policy.keep, self.engine.settings()).await
+            capture(response, self.policy.keep, self.expiry, self.engine.settings()).await
         }
         .boxed()
     }
@@ -106,13 +108,15 @@ where
     let answer = async {
         let args = call.args?;
         let (engine, terms) = terms(&args).split();
-        let engine = engine.find_any().map_err(|error| refuse(&error, Profile::default()))?.0;
+        let engine = engine.find_any().map_err(|error| refuse(&error, &global::form()))?.0;
         let claim = claim_of(engine.settings(), policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
         let inner = Arc::clone(&engine);
+        let expiry = Expiry::of(engine.settings(), claim.as_ref());
+        let (patience, _caller) = Patience::of(policy.in_flight);
         let run = async move {
-            let body = async { capture(handler(args).await, policy.keep, inner.settings()).await };
+            let body = async { capture(handler(args).await, policy.keep, expiry, inner.settings()).await };
             match claim {
-                Some(claim) => run::leased(&inner, &claim, |_| body).await,
+                Some(claim) => run::leased(&inner, &claim, patience, |_| body).await,
                 None => Ok(Outcome::Ran(body.await.value)),
             }
         };
@@ -138,10 +142,12 @@ where
     let answer = async {
         let args = call.args?;
         let (engine, terms) = terms(&args).split();
-        let engine = engine.find().map_err(|error| refuse(&error, Profile::default()))?;
+        let engine = engine.find().map_err(|error| refuse(&error, &global::form()))?;
         let (inner, erased) = (Arc::clone(engine.inner()), engine.erased());
         let claim = claim_of(&inner.settings, policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
-        let claim = claim.ok_or_else(|| refuse(&Error::KeyMissing, inner.settings.profile))?;
+        let claim = claim.ok_or_else(|| refuse(&Error::KeyMissing, &inner.settings.form))?;
+        let expiry = Expiry::of(&inner.settings, Some(&claim));
+        let (patience, _caller) = Patience::of(policy.in_flight);
         let run = async move {
             let body = |grant: &run::Grant| {
                 let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
@@ -149,12 +155,12 @@ where
                 let settings = &inner.settings;
                 async move {
                     match steps.await {
-                        Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, settings).await,
-                        Err(error) => Ran { value: refuse(&error, settings.profile), end: End::RollBack },
+                        Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, expiry, settings).await,
+                        Err(error) => Ran { value: refuse(&error, &settings.form), end: End::RollBack },
                     }
                 }
             };
-            run::leased(&erased, &claim, body).await
+            run::leased(&erased, &claim, patience, body).await
         };
         let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)

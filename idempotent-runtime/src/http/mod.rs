@@ -2,10 +2,12 @@
 
 pub(crate) mod answers;
 mod capture;
+mod expiry;
 mod request;
 pub(crate) mod transition;
 
 pub(crate) use capture::capture;
+pub(crate) use expiry::Expiry;
 pub(crate) use request::{Asked, claim_of, sent_key};
 
 /// An answer of the toolkit itself.

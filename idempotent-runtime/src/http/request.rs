@@ -7,9 +7,9 @@ use http::request::Parts;
 use super::{Response, answers};
 use crate::claim::Claim;
 use crate::error::Error;
-use crate::fingerprint::{Content, Fingerprint};
+use crate::fingerprint::{Content, Fingerprint, boundary_of};
 use crate::key::{Key, KeyError};
-use crate::settings::Settings;
+use crate::settings::{Profile, Settings};
 use crate::terms::{KeySource, Need, Policy, Print, Terms};
 
 /// A request that was read to its end.
@@ -31,7 +31,7 @@ pub(crate) fn claim_of(
     terms: Terms<()>,
     asked: Asked<'_>,
 ) -> Result<Option<Claim>, Response> {
-    read_claim(settings, policy, terms, asked).map_err(|error| answers::refuse(&error, settings.profile))
+    read_claim(settings, policy, terms, asked).map_err(|error| answers::refuse(&error, &settings.form))
 }
 
 fn read_claim(
@@ -52,32 +52,39 @@ fn read_claim(
         KeySource::Expression => None,
         KeySource::Header(name, need) => match key_of(head, name, settings)? {
             Some(key) => Some(key),
-            None if always || (need == Need::ByMethod && needs_key(&head.method)) => return Err(Error::KeyMissing),
+            None if need.asks(&head.method) => return Err(Error::KeyMissing),
             None => return Ok(None),
         },
     };
     let caller = || settings.scope.resolve(head);
     let fingerprint = |value: Option<Vec<u8>>| {
-        let content = match (policy.fingerprint, &value) {
-            (_, Some(value)) => Content::Value(value),
-            (Print::Bytes, None) => Content::Bytes { query, body },
-            (Print::Nothing | Print::Value, None) => Content::Nothing,
+        let boundary = match policy.fingerprint {
+            Print::Bytes | Print::Json => boundary_of(&head.headers),
+            Print::Nothing | Print::Value => None,
+        };
+        let content = match (policy.fingerprint, &value, &boundary) {
+            (_, Some(value), _) => Content::Value(value),
+            (Print::Nothing | Print::Value, None, _) => Content::Nothing,
+            (_, None, Some(boundary)) => Content::Multipart { query, boundary, body },
+            (Print::Bytes, None, None) => Content::Bytes { query, body },
+            (Print::Json, None, None) => Content::Json { query, body },
         };
         Fingerprint::of_request(head.method.as_str(), path, content)
     };
     terms.into_claim(settings, policy, key, caller, fingerprint).map(Some)
 }
 
-/// PUT and DELETE are idempotent by nature (RFC 9110, section 9.2.2): a key is honoured, not required.
-fn needs_key(method: &http::Method) -> bool {
-    !method.is_idempotent()
-}
-
 fn key_of(head: &Parts, name: &'static str, settings: &Settings) -> Result<Option<Key>, Error> {
     let mut lines = head.headers.get_all(name).iter();
     match (lines.next(), lines.count()) {
         (None, _) => Ok(None),
-        (Some(value), 0) => Ok(Some(Key::from_header(value, &settings.key_policy)?)),
+        (Some(value), 0) => {
+            let read = match settings.form.profile {
+                Profile::Stripe => Key::from_header,
+                Profile::Ietf => Key::from_structured,
+            };
+            Ok(Some(read(value, &settings.key_policy)?))
+        }
         (Some(_), more) => Err(KeyError::Several { lines: more + 1 }.into()),
     }
 }
