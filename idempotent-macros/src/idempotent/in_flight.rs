@@ -22,7 +22,10 @@ pub(super) fn check_in_flight(
         Some("reject") if matches!(written, Expr::Path(_)) => return None,
         Some("wait") => {}
         word => {
-            let found = word.map_or_else(|| written.to_token_stream().to_string(), str::to_owned);
+            let found = match (word, written) {
+                (Some(word), Expr::Path(_)) => word.to_owned(),
+                _ => written.to_token_stream().to_string(),
+            };
             errors.at(written, unknown("`in_flight`", &found, &["reject", "wait(\"5s\")"]));
             return None;
         }
@@ -51,11 +54,11 @@ fn parse_wait(written: &Expr) -> syn::Result<u64> {
         _ => Vec::new(),
     };
     let [argument] = arguments[..] else {
-        return wrong(written, "`wait` needs the longest time; write `wait(\"5s\")`".into());
+        return wrong(written, "`wait` needs a time, after which it is over; write `wait(\"5s\")`".into());
     };
     match (text_of(argument), argument) {
         (Some(text), _) if text.value() == "forever" => {
-            wrong(argument, "a wait must end, because its client's connection does; write `wait(\"5s\")`".into())
+            wrong(argument, "a wait must end, because the first run may not; write `wait(\"5s\")`".into())
         }
         (Some(text), _) => parse_finite(&text.value()).or_else(|message| wrong(text, message)),
         (None, Expr::Lit(literal)) => {

@@ -73,7 +73,8 @@ impl WaitingRoom {
             let taken = match self.take(claim) {
                 Ok(taken) => {
                     let (room, address) = (Arc::clone(self), claim.address.clone());
-                    return Ok(Turn(Some(Held { room, address, taken, until, caller, seat, rest: RESTS.0 })));
+                    let held = Held { room, address, taken, until, caller, seat, rest: RESTS.0 };
+                    return Ok(Turn(Some(Box::new(held))));
                 }
                 Err(taken) => taken,
             };
@@ -119,7 +120,7 @@ impl WaitingRoom {
 /// The turn to claim a key and to run under it; nobody's where repeats do not wait. It is over when it is dropped: once
 /// the answer is stored, or the key given back.
 #[derive(Debug)]
-pub(crate) struct Turn(Option<Held>);
+pub(crate) struct Turn(Option<Box<Held>>);
 
 #[derive(Debug)]
 struct Held {
