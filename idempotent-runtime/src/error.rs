@@ -262,9 +262,12 @@ mod tests {
     #[test]
     fn the_profiles_differ_in_the_status_of_a_reused_key_and_in_nothing_else() {
         let in_use = Error::KeyInUse { retry_after: Duration::ZERO };
-        for (error, stripe, ietf) in
-            [(Error::KeyMissing, 400, 400), (Error::KeyReused, 409, 422), (in_use, 409, 409), (Error::LeaseLost, 409, 409)]
-        {
+        for (error, stripe, ietf) in [
+            (Error::KeyMissing, 400, 400),
+            (Error::KeyReused, 409, 422),
+            (in_use, 409, 409),
+            (Error::LeaseLost, 409, 409),
+        ] {
             assert_eq!((error.status_under(Profile::Stripe), error.status_under(Profile::Ietf)), {
                 let status = |code| StatusCode::from_u16(code).unwrap();
                 (status(stripe), status(ietf))

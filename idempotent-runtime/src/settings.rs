@@ -23,7 +23,7 @@ const WAITERS: usize = 64;
 const PROBLEM_TYPE: &str =
     "https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07#section-2.7";
 
-/// The form of keys, and of the toolkit's own answers.
+/// The form of keys, and of the toolkit's own answers about them. Transitions have answers of their own.
 ///
 /// ```
 /// use idempotent_runtime::Profile;

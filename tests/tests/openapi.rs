@@ -11,8 +11,8 @@ use idempotent_runtime::{Builder, Idempotency, KeyPolicy, Profile, RoutePolicy, 
 use serde_json::{Value, json};
 use tests::sqlite::{Database, Db};
 use tower::ServiceExt;
-use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::openapi::Required;
+use utoipa::openapi::path::{Operation, Parameter, ParameterIn};
 use utoipa::{OpenApi, ToSchema};
 
 #[derive(Clone)]
