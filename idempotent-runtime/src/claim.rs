@@ -11,7 +11,7 @@ use crate::lifetime::{Term, Ttl};
 use crate::record::{Record, Refusal};
 
 /// The name of a record: its primary key.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Address {
     pub(crate) namespace: String,
     /// `""` for keys that clients send: one key space for each caller. The function's name for natural keys.
@@ -100,9 +100,17 @@ pub(crate) enum Claimed {
     /// It is ours: run.
     Won(Fence),
     /// It ran before.
-    Replay(Answer),
+    Replay(Kept),
     /// Run nothing.
     Refused(Refusal),
+}
+
+/// An answer that is given back.
+#[derive(Debug, Clone)]
+pub(crate) struct Kept {
+    pub(crate) answer: Answer,
+    /// For how long it still is.
+    pub(crate) left_ms: i64,
 }
 
 /// A stored row, as far as one request needs it.
@@ -122,7 +130,9 @@ impl Row {
         use crate::record::{Decision, decide};
         match (decide(Some(&self.record), asked, self.now), self.answer) {
             (Decision::Claim | Decision::TakeOver, _) => None,
-            (Decision::Replay, Some(answer)) => Some(Claimed::Replay(answer)),
+            (Decision::Replay, Some(answer)) => {
+                Some(Claimed::Replay(Kept { answer, left_ms: self.record.expires_at - self.now }))
+            }
             (Decision::Replay, None) => Some(Claimed::Refused(Refusal::NotStored)),
             (Decision::Refuse(refusal), _) => Some(Claimed::Refused(refusal)),
         }

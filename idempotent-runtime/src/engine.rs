@@ -14,6 +14,7 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::pool::{ConnectionPool, Pooled};
 use crate::reconcile::HeldRecord;
+use crate::run::WaitingRoom;
 use crate::scope::Scope;
 use crate::settings::{Builder, Expiring, Settings, StatementCache};
 use crate::store::{Change, Driver, Which};
@@ -61,6 +62,7 @@ pub(crate) struct Inner<C: 'static> {
     pool: Arc<dyn ConnectionPool<C>>,
     pub(crate) driver: &'static dyn Driver<C>,
     tasks: TaskTracker,
+    pub(crate) waiting_room: Arc<WaitingRoom>,
     expiries: Vec<Expiring<C>>,
 }
 
@@ -92,7 +94,8 @@ impl<C: Connection> Idempotency<C> {
 
     pub(crate) fn new(pool: Arc<dyn ConnectionPool<C>>, settings: Settings, expiries: Vec<Expiring<C>>) -> Self {
         LARGEST_BODY_LIMIT.fetch_max(settings.body_limit, Ordering::Relaxed);
-        let inner = Inner { settings, pool, driver: C::driver().0, tasks: TaskTracker::new(), expiries };
+        let waiting_room = Arc::new(WaitingRoom::new(settings.waiters));
+        let inner = Inner { settings, pool, driver: C::driver().0, tasks: TaskTracker::new(), waiting_room, expiries };
         Self { inner: Arc::new(inner) }
     }
 
@@ -274,6 +277,7 @@ impl<C: Send + 'static> Inner<C> {
 pub(crate) trait Engine: Send + Sync {
     fn settings(&self) -> &Settings;
     fn tasks(&self) -> &TaskTracker;
+    fn waiting_room(&self) -> &Arc<WaitingRoom>;
     fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>>;
     fn look<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<Row>, Error>>;
     fn change<'e>(
@@ -292,6 +296,10 @@ impl<C: Send + 'static> Engine for Inner<C> {
 
     fn tasks(&self) -> &TaskTracker {
         &self.tasks
+    }
+
+    fn waiting_room(&self) -> &Arc<WaitingRoom> {
+        &self.waiting_room
     }
 
     fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>> {

@@ -6,6 +6,7 @@ use http::StatusCode;
 
 use crate::key::KeyError;
 use crate::record::Refusal;
+use crate::settings::Profile;
 
 /// The cause below an error of this crate.
 type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -13,7 +14,7 @@ type Cause = Box<dyn std::error::Error + Send + Sync>;
 /// Why a function did not run, or why its outcome could not be kept.
 ///
 /// An annotated plain function returns `Result<T, E>` with `E: From<Error>`; an HTTP handler answers with
-/// [`status`](Error::status) and [`code`](Error::code).
+/// [`status`](Error::status) and [`code`](Error::code), in the form of its engine's [`Profile`].
 ///
 /// ```
 /// use idempotent_runtime::Error;
@@ -115,31 +116,27 @@ pub enum Error {
 }
 
 impl Error {
-    /// The status of the answer (Stripe profile).
+    /// The status of the answer under the Stripe profile.
     ///
     /// ```
     /// assert_eq!(idempotent_runtime::Error::KeyReused.status(), 409);
     /// ```
     #[must_use]
     pub fn status(&self) -> StatusCode {
-        match self {
-            Self::KeyMissing | Self::KeyInvalid(_) | Self::ScopeMissing | Self::BodyUnreadable => {
-                StatusCode::BAD_REQUEST
-            }
-            Self::KeyReused
-            | Self::KeyInUse { .. }
-            | Self::OutcomeUnknown
-            | Self::ResponseNotStored
-            | Self::LeaseLost => StatusCode::CONFLICT,
-            Self::BodyTooLarge { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Unavailable(_) | Self::Retryable(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Undecodable(_)
-            | Self::Unserializable(_)
-            | Self::NotCommitted(_)
-            | Self::StepRepeated { .. }
-            | Self::StepOutOfOrder { .. }
-            | Self::StepUndecodable { .. }
-            | Self::Misconfigured(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        self.told().0
+    }
+
+    /// The status of the answer under a profile: that of the IETF tells a key that was reused (422) from one in use.
+    ///
+    /// ```
+    /// use idempotent_runtime::{Error, Profile};
+    /// assert_eq!(Error::KeyReused.status_under(Profile::Ietf), 422);
+    /// ```
+    #[must_use]
+    pub fn status_under(&self, profile: Profile) -> StatusCode {
+        match (profile, self) {
+            (Profile::Ietf, Self::KeyReused) => StatusCode::UNPROCESSABLE_ENTITY,
+            (Profile::Stripe | Profile::Ietf, _) => self.status(),
         }
     }
 
@@ -150,24 +147,58 @@ impl Error {
     /// ```
     #[must_use]
     pub fn code(&self) -> &'static str {
+        self.told().1
+    }
+
+    /// A summary that is the same for every occurrence: the `title` under the IETF profile. The first three are those of
+    /// draft-ietf-httpapi-idempotency-key-header-07, section 2.7.
+    ///
+    /// ```
+    /// assert_eq!(idempotent_runtime::Error::KeyMissing.title(), "Idempotency-Key is missing");
+    /// ```
+    #[must_use]
+    pub fn title(&self) -> &'static str {
+        self.told().2
+    }
+
+    /// What a client is told of each kind: status, code and title.
+    fn told(&self) -> (StatusCode, &'static str, &'static str) {
+        use StatusCode as S;
+        const OUTSTANDING: &str = "A request is outstanding for this Idempotency-Key";
+        const UNAVAILABLE: &str = "Idempotency cannot be assured at the moment";
+        const BROKEN: &str = "The request could not be carried out";
         match self {
-            Self::KeyMissing => "idempotency_key_missing",
-            Self::KeyInvalid(_) => "idempotency_key_invalid",
-            Self::ScopeMissing => "idempotency_scope_missing",
-            Self::KeyReused => "idempotency_key_reused",
-            Self::KeyInUse { .. } | Self::LeaseLost => "idempotency_key_in_use",
-            Self::OutcomeUnknown => "idempotency_outcome_unknown",
-            Self::ResponseNotStored => "idempotency_response_not_stored",
-            Self::BodyTooLarge { .. } => "idempotency_body_too_large",
-            Self::BodyUnreadable => "idempotency_body_unreadable",
-            Self::Unavailable(_) | Self::Retryable(_) => "idempotency_unavailable",
-            Self::Undecodable(_) => "idempotency_result_undecodable",
-            Self::Unserializable(_) => "idempotency_result_unserializable",
-            Self::StepRepeated { .. } => "idempotency_step_repeated",
-            Self::StepOutOfOrder { .. } => "idempotency_step_out_of_order",
-            Self::StepUndecodable { .. } => "idempotency_step_undecodable",
-            Self::NotCommitted(_) => "idempotency_not_committed",
-            Self::Misconfigured(_) => "idempotency_misconfigured",
+            Self::KeyMissing => (S::BAD_REQUEST, "idempotency_key_missing", "Idempotency-Key is missing"),
+            Self::KeyReused => (S::CONFLICT, "idempotency_key_reused", "Idempotency-Key is already used"),
+            Self::KeyInUse { .. } | Self::LeaseLost => (S::CONFLICT, "idempotency_key_in_use", OUTSTANDING),
+            Self::KeyInvalid(_) => (S::BAD_REQUEST, "idempotency_key_invalid", "Idempotency-Key is invalid"),
+            Self::ScopeMissing => {
+                (S::BAD_REQUEST, "idempotency_scope_missing", "The owner of this Idempotency-Key is unknown")
+            }
+            Self::OutcomeUnknown => (
+                S::CONFLICT,
+                "idempotency_outcome_unknown",
+                "The outcome of the first request with this Idempotency-Key is unknown",
+            ),
+            Self::ResponseNotStored => (
+                S::CONFLICT,
+                "idempotency_response_not_stored",
+                "The response to the first request with this Idempotency-Key was not stored",
+            ),
+            Self::BodyTooLarge { .. } => {
+                (S::PAYLOAD_TOO_LARGE, "idempotency_body_too_large", "The request body is too large")
+            }
+            Self::BodyUnreadable => (S::BAD_REQUEST, "idempotency_body_unreadable", "The request body is incomplete"),
+            Self::Unavailable(_) | Self::Retryable(_) => {
+                (S::SERVICE_UNAVAILABLE, "idempotency_unavailable", UNAVAILABLE)
+            }
+            Self::Undecodable(_) => (S::INTERNAL_SERVER_ERROR, "idempotency_result_undecodable", BROKEN),
+            Self::Unserializable(_) => (S::INTERNAL_SERVER_ERROR, "idempotency_result_unserializable", BROKEN),
+            Self::StepRepeated { .. } => (S::INTERNAL_SERVER_ERROR, "idempotency_step_repeated", BROKEN),
+            Self::StepOutOfOrder { .. } => (S::INTERNAL_SERVER_ERROR, "idempotency_step_out_of_order", BROKEN),
+            Self::StepUndecodable { .. } => (S::INTERNAL_SERVER_ERROR, "idempotency_step_undecodable", BROKEN),
+            Self::NotCommitted(_) => (S::INTERNAL_SERVER_ERROR, "idempotency_not_committed", BROKEN),
+            Self::Misconfigured(_) => (S::INTERNAL_SERVER_ERROR, "idempotency_misconfigured", BROKEN),
         }
     }
 
@@ -227,6 +258,22 @@ pub(crate) fn seconds(wait: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_profiles_differ_in_the_status_of_a_reused_key_and_in_nothing_else() {
+        let in_use = Error::KeyInUse { retry_after: Duration::ZERO };
+        for (error, stripe, ietf) in [
+            (Error::KeyMissing, 400, 400),
+            (Error::KeyReused, 409, 422),
+            (in_use, 409, 409),
+            (Error::LeaseLost, 409, 409),
+        ] {
+            assert_eq!((error.status_under(Profile::Stripe), error.status_under(Profile::Ietf)), {
+                let status = |code| StatusCode::from_u16(code).unwrap();
+                (status(stripe), status(ietf))
+            });
+        }
+    }
 
     #[test]
     fn retry_after_is_rounded_up_and_never_zero() {

@@ -8,6 +8,7 @@ use once_cell::sync::{Lazy, OnceCell};
 
 use crate::engine::{Engine, Idempotency};
 use crate::error::Error;
+use crate::settings::Form;
 
 type Installed = HashMap<TypeId, Box<dyn Any + Send + Sync>>;
 
@@ -76,6 +77,11 @@ impl<C: Send + 'static> AnyEngine for Idempotency<C> {
     fn find_any(self) -> Result<ErasedEngine, Error> {
         Ok(ErasedEngine(self.erased()))
     }
+}
+
+/// The form of answers that are given before an engine is known: that of the first one installed.
+pub(crate) fn form() -> Form {
+    FIRST.get().map(|engine| engine.settings().form.clone()).unwrap_or_default()
 }
 
 fn not_installed(of: &str) -> Error {

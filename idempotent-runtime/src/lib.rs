@@ -80,12 +80,15 @@ mod error;
 mod failpoint;
 mod fingerprint;
 mod global;
+#[cfg(feature = "axum")]
+mod http;
 mod key;
 mod key_part;
 mod key_policy;
 mod lease;
 mod lifetime;
 mod machine;
+mod openapi;
 mod pool;
 mod reconcile;
 mod record;
@@ -121,6 +124,7 @@ pub use machine::{
     LoadRow, Many, Moved, NoRow, Note, RowId, RowName, Skipped, Snapshot, State as GraphState, StateMachine,
     Transition, TransitionError, UnknownState, Verification,
 };
+pub use openapi::RoutePolicy;
 pub use pool::{ConnectionPool, PoolError, Pooled};
 pub use reconcile::{HeldRecord, Resolution};
 pub use record::{Decision, Millis, Record, Refusal, State, decide};
@@ -143,18 +147,23 @@ pub use transaction::transaction;
 /// | `key` | `header`, `header("X-Request-Id")`, `header(optional)`, or an expression over the parameters: string, integer, UUID, tuple ([`KeyPart`]) | required |
 /// | `ttl` | how long the answer is kept: `"72h"`, `"forever"`, or a `Duration` expression | required |
 /// | `scope` | whose key it is: an expression over the parameters | HTTP: the engine's [`Scope`]; else none |
-/// | `fingerprint` | `bytes` (query and body as sent), `none`, or an expression over the parameters that is `Serialize`. Method and path always count | HTTP: `bytes`; else `none` |
+/// | `fingerprint` | `bytes` (query and body as sent), `json` (query as sent, and what the body says: [`Content::Json`]), `none`, or an expression over the parameters that is `Serialize`. Method and path always count; a boundary of form data does not ([`Content::Multipart`]) | HTTP: `bytes`; else `none` |
+/// | `in_flight` | what a repeat does while the first run is under way: `reject`, or `wait("5s")` (at most so long, without a connection, and as many as [`waiters`](Builder::waiters) says); not in a plain function with `#[tx]` | `reject` |
 /// | `lease` | how long an unfinished claim is believed: `"30s"`, or a `Duration` expression; renewed while the function runs ([`Lease`]); not with `#[tx]` | 30 s, or the ttl if shorter |
 /// | `on_crash` | `retry` (taken over after the lease) or `hold` (nobody runs it again until somebody decides: [`Resolution`]); not with `#[tx]` | `retry` |
 /// | `max_attempts` | attempts after which an abandoned claim is held; 0 = no limit; not with `#[tx]` | 10 |
 /// | `arguments` | an expression that is kept with the claim, for [`Idempotency::resume`]; only where the key is an expression, and not with `#[tx]` | |
 /// | `store` | which answers are kept: `default`, `success`, `all`, or a closure of the status ([`Keep`]) | `default` |
 /// | `name` | an operation name that survives renames; required with `ttl = "forever"` and on associated functions | module path and function |
+/// | `policy` | the name of a constant that publishes how a handler uses keys: a [`RoutePolicy`] | |
 /// | `engine` | an expression giving the [`Idempotency`] | the installed one |
 /// | `http` | a flag: an HTTP handler whose key is an expression | |
 /// | `crate` | the path of this crate | `::idempotent_runtime` |
 ///
 /// In an expression every parameter is in scope as a shared reference to what its pattern binds; the connection is not.
+///
+/// Another `fingerprint` makes other fingerprints, also `json` in place of `bytes`: a repeat of a request that was stored
+/// before the change is refused as another one.
 ///
 /// # Transactional handlers
 ///

@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::error::Error;
 
 /// The longest ttl that is not [`Ttl::FOREVER`], in milliseconds: 1,000 years.
-const MAX_MS: i64 = 1_000 * 366 * 86_400_000;
+pub(crate) const MAX_MS: i64 = 1_000 * 366 * 86_400_000;
 /// Added to any clock of this millennium it neither overflows nor is ever reached.
 const FOREVER_MS: i64 = i64::MAX / 2;
 /// The lease of a claim that names none.

@@ -8,8 +8,9 @@ pub use crate::blocking;
 pub use crate::connection::{AsyncConnection, BlockingConnection, Connection};
 #[cfg(feature = "__failpoints")]
 pub use crate::failpoint::FAILPOINTS;
+pub use crate::openapi::{Kept, route_policy};
 pub use crate::run::plain;
-pub use crate::terms::{KeySource, Need, Policy, Print, Terms};
+pub use crate::terms::{InFlight, KeySource, Need, Policy, Print, Terms};
 #[cfg(feature = "axum")]
 pub use axum::response::{IntoResponse, Response};
 

@@ -18,7 +18,13 @@ use crate::store::Isolation;
 /// The largest request body that is read, and the largest answer that is stored, unless said otherwise: 1 MiB.
 pub(crate) const LIMIT: usize = 1024 * 1024;
 
-/// The form of the toolkit's own answers.
+/// How many requests of an engine wait at once, unless said otherwise.
+const WAITERS: usize = 64;
+/// What problems of the IETF profile are about, unless said otherwise: where the draft explains them.
+const PROBLEM_TYPE: &str =
+    "https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-idempotency-key-header-07#section-2.7";
+
+/// The form of keys, and of the toolkit's own answers about them. Transitions have answers of their own.
 ///
 /// ```
 /// use idempotent_runtime::Profile;
@@ -27,9 +33,35 @@ pub(crate) const LIMIT: usize = 1024 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Profile {
-    /// `{"error":{"type":"idempotency_error","code":…,"message":…}}`, 409 for every conflict.
+    /// `{"error":{"type":"idempotency_error","code":…,"message":…}}`, 409 for every conflict. A key may be bare or in
+    /// quotes.
     #[default]
     Stripe,
+    /// `application/problem+json` (RFC 9457) as in draft-ietf-httpapi-idempotency-key-header-07: 400 without a key, 422
+    /// for one that was used for another request, 409 for one in use. With `type` ([`Builder::problem_type`]), `title`,
+    /// `status`, `detail`, `code` and `retryable`. A key is one string of RFC 9651, in quotes; a bare one is refused.
+    Ietf,
+}
+
+/// What an answer of the toolkit itself looks like.
+#[derive(Debug, Clone)]
+pub(crate) struct Form {
+    pub(crate) profile: Profile,
+    /// The `type` of its problems (RFC 9457).
+    pub(crate) problem_type: Arc<str>,
+}
+
+impl Default for Form {
+    fn default() -> Self {
+        Self { profile: Profile::default(), problem_type: PROBLEM_TYPE.into() }
+    }
+}
+
+/// Whether answers say until when they are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ExpiryHeader {
+    Absent,
+    Given,
 }
 
 /// Everything an engine was told, beside its pool.
@@ -37,7 +69,9 @@ pub enum Profile {
 pub(crate) struct Settings {
     pub(crate) namespace: String,
     pub(crate) scope: Scope,
-    pub(crate) profile: Profile,
+    pub(crate) form: Form,
+    pub(crate) expiry_header: ExpiryHeader,
+    pub(crate) waiters: usize,
     pub(crate) key_policy: KeyPolicy,
     pub(crate) body_limit: usize,
     pub(crate) response_limit: usize,
@@ -52,7 +86,7 @@ impl std::fmt::Debug for Settings {
         f.debug_struct("Settings")
             .field("namespace", &self.namespace)
             .field("scope", &self.scope)
-            .field("profile", &self.profile)
+            .field("form", &self.form)
             .finish_non_exhaustive()
     }
 }
@@ -108,7 +142,9 @@ impl<C: Connection> Builder<C> {
         let settings = Settings {
             namespace: String::new(),
             scope,
-            profile: Profile::default(),
+            form: Form::default(),
+            expiry_header: ExpiryHeader::Absent,
+            waiters: WAITERS,
             key_policy: KeyPolicy::default(),
             body_limit: LIMIT,
             response_limit: LIMIT,
@@ -133,16 +169,58 @@ impl<C: Connection> Builder<C> {
         self
     }
 
-    /// The form of the toolkit's own answers.
+    /// The form of keys, and of the toolkit's own answers.
     ///
     /// ```
     /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
     /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
-    /// let _ = builder.profile(idempotent_runtime::Profile::Stripe);
+    /// let _ = builder.profile(idempotent_runtime::Profile::Ietf);
     /// # }
     /// ```
     pub fn profile(mut self, profile: Profile) -> Self {
-        self.settings.profile = profile;
+        self.settings.form.profile = profile;
+        self
+    }
+
+    /// The `type` of the problems of [`Profile::Ietf`]: the URL of a page of yours that says how your service uses keys.
+    /// Unless given, that of the section of the draft that the problems and their titles are from.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.problem_type("https://developer.example.com/idempotency");
+    /// # }
+    /// ```
+    pub fn problem_type(mut self, url: impl Into<String>) -> Self {
+        self.settings.form.problem_type = url.into().into();
+        self
+    }
+
+    /// Says with every answer that is kept for how long it still is: `Idempotency-Key-Expiry`, in whole seconds. What is
+    /// kept forever, and what is not kept, has none. Off unless called, because the header is not registered.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.expiry_header();
+    /// # }
+    /// ```
+    pub fn expiry_header(mut self) -> Self {
+        self.settings.expiry_header = ExpiryHeader::Given;
+        self
+    }
+
+    /// How many requests may wait at once for a first one to end (`in_flight = wait(…)`); one more is answered as with
+    /// `reject`. 64 unless given. A request that waits holds no connection of the pool, but one of the client.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>) {
+    /// let _ = builder.waiters(1_000);
+    /// # }
+    /// ```
+    pub fn waiters(mut self, most: usize) -> Self {
+        self.settings.waiters = most;
         self
     }
 

@@ -24,6 +24,8 @@ pub struct Policy {
     pub key: KeySource,
     /// What of an HTTP request is fingerprinted.
     pub fingerprint: Print,
+    /// What a repeat does while the first run is under way.
+    pub in_flight: InFlight,
     /// Which answers are kept.
     pub keep: Keep,
 }
@@ -48,11 +50,37 @@ pub enum Need {
     Always,
 }
 
+impl Need {
+    /// Whether a request with this method is refused without a key. PUT and DELETE are idempotent by nature (RFC 9110,
+    /// section 9.2.2): there it is honoured, not required.
+    pub(crate) fn asks(self, method: &http::Method) -> bool {
+        match self {
+            Self::ByMethod => !method.is_idempotent(),
+            Self::Optional => false,
+            Self::Always => true,
+        }
+    }
+}
+
+/// What a repeat does while the first run is under way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InFlight {
+    /// It is refused.
+    Reject,
+    /// It waits, and is refused then.
+    Wait {
+        /// At most so long.
+        millis: u64,
+    },
+}
+
 /// What of an HTTP request is fingerprinted, beside method and path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Print {
     /// Query and body as sent.
     Bytes,
+    /// Query as sent, and the body by what it says.
+    Json,
     /// Nothing.
     Nothing,
     /// The attribute's expression.

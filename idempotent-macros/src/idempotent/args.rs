@@ -8,23 +8,25 @@ use crate::arguments::{Argument, Value, fill, root_of, unknown};
 use crate::errors::Errors;
 
 /// What works.
-const ACCEPTED: [&str; 13] = [
+const ACCEPTED: [&str; 15] = [
     "key",
     "ttl",
     "scope",
     "fingerprint",
+    "in_flight",
     "lease",
     "on_crash",
     "max_attempts",
     "store",
     "name",
     "arguments",
+    "policy",
     "engine",
     "crate",
     "http",
 ];
 /// What the design names and a later version brings.
-const RESERVED: [&str; 2] = ["in_flight", "actix"];
+const RESERVED: [&str; 1] = ["actix"];
 
 /// As written: every argument at most once, its value not yet understood.
 #[derive(Default)]
@@ -33,12 +35,14 @@ pub(crate) struct Args {
     pub(crate) ttl: Option<Expr>,
     pub(crate) scope: Option<Expr>,
     pub(crate) fingerprint: Option<Expr>,
+    pub(crate) in_flight: Option<Expr>,
     pub(crate) lease: Option<Expr>,
     pub(crate) on_crash: Option<Expr>,
     pub(crate) max_attempts: Option<Expr>,
     pub(crate) arguments: Option<Expr>,
     pub(crate) store: Option<Expr>,
     pub(crate) name: Option<Expr>,
+    pub(crate) policy: Option<Expr>,
     pub(crate) engine: Option<Expr>,
     pub(crate) root: Option<Expr>,
     pub(crate) http: Option<Ident>,
@@ -61,12 +65,14 @@ impl Args {
                 "ttl" => &mut args.ttl,
                 "scope" => &mut args.scope,
                 "fingerprint" => &mut args.fingerprint,
+                "in_flight" => &mut args.in_flight,
                 "lease" => &mut args.lease,
                 "on_crash" => &mut args.on_crash,
                 "max_attempts" => &mut args.max_attempts,
                 "arguments" => &mut args.arguments,
                 "store" => &mut args.store,
                 "name" => &mut args.name,
+                "policy" => &mut args.policy,
                 "engine" => &mut args.engine,
                 "crate" => &mut args.root,
                 reserved if RESERVED.contains(&reserved) => {

@@ -1,6 +1,6 @@
 //! The checks: what each argument may be, and what fits with what.
 
-use syn::{Expr, ReturnType, Type};
+use syn::{Expr, Ident, ReturnType, Type};
 
 use super::args::{Args, text_of, word_of};
 use super::policy::{Fingerprint, Keep, Key, Lifetime, Mode};
@@ -248,22 +248,36 @@ pub(super) fn check_fingerprint(args: &Args, http: bool, errors: &mut Errors) ->
     match word_of(written).as_deref() {
         Some("none") => Some(Fingerprint::Nothing),
         Some("bytes") if http => Some(Fingerprint::Bytes),
-        Some("bytes") => {
+        Some("json") if http => Some(Fingerprint::Json),
+        Some(word @ ("bytes" | "json")) => {
             errors.at(
                 written,
-                "`fingerprint = bytes` needs an HTTP request; write `none`, or an expression over the parameters",
-            );
-            None
-        }
-        Some("json") => {
-            errors.at(
-                written,
-                "`fingerprint = json` does not work yet; write `bytes`, `none`, or an expression over the parameters",
+                format_args!(
+                    "`fingerprint = {word}` needs an HTTP request; write `none`, or an expression over the parameters"
+                ),
             );
             None
         }
         _ => Some(Fingerprint::Expression(written.clone())),
     }
+}
+
+/// The name of a constant beside the function.
+pub(super) fn check_policy(args: &Args, http: bool, errors: &mut Errors) -> Option<Ident> {
+    let written = args.policy.as_ref()?;
+    let name = match written {
+        Expr::Path(path) => path.path.get_ident().cloned(),
+        _ => None,
+    };
+    if name.is_none() {
+        errors.at(written, "`policy` must be the name of a new constant; write one such as `policy = CREATE_ORDER`");
+    } else if !http {
+        errors.at(
+            written,
+            "`policy` is published for clients, and only an HTTP handler has some; remove `policy`, or write `http`",
+        );
+    }
+    name.filter(|_| http)
 }
 
 pub(super) fn check_store(args: &Args, http: bool, errors: &mut Errors) -> Option<Keep> {

@@ -34,6 +34,7 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
     let (inner, sibling, callee) = (&nested.inside, &nested.beside, &nested.callee);
     let declaration = handler_signature(&private, function);
     let static_policy = expand_policy(policy, function, &private);
+    let published = expand_published(policy, function, root);
     let terms = expand_terms(policy, &private);
     let args = word("__args");
     let patterns = extractors(function).map(|(pattern, _)| by_reference(pattern));
@@ -74,6 +75,7 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
     };
     quote! {
         #sibling
+        #published
         #(#outer_attributes)*
         #visibility #declaration {
             #inner
@@ -223,6 +225,34 @@ fn markers_of(function: &Function) -> Vec<Option<MarkerKind>> {
 
 /// `static __POLICY: Policy = …;`
 fn expand_policy(policy: &Policy, function: &Function, private: &TokenStream) -> TokenStream {
+    let (name, value) = (word("__POLICY"), policy_value(policy, function, private));
+    quote!(static #name: #private::Policy = #value;)
+}
+
+/// `pub const CREATE_ORDER: RoutePolicy = …;`, seen as far as the function.
+fn expand_published(policy: &Policy, function: &Function, root: &TokenStream) -> Option<TokenStream> {
+    let name = policy.published.as_ref()?;
+    let private = quote!(#root::__private);
+    let (visibility, value) = (&function.visibility, policy_value(policy, function, &private));
+    let ttl = match &policy.ttl {
+        Lifetime::Forever => quote!(Forever),
+        Lifetime::Millis(millis) => {
+            let millis = i64::try_from(*millis).unwrap_or(i64::MAX);
+            quote!(Millis(#millis))
+        }
+        Lifetime::Expression(_) => quote!(Computed),
+    };
+    let documentation = format!("The policy of [`{}`], to be published.", function.name());
+    let conditions = function.attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
+    Some(quote! {
+        #(#conditions)*
+        #[doc = #documentation]
+        #visibility const #name: #root::RoutePolicy = #private::route_policy(#value, #private::Kept::#ttl);
+    })
+}
+
+/// `Policy { … }`.
+fn policy_value(policy: &Policy, function: &Function, private: &TokenStream) -> TokenStream {
     let operation = match &policy.name {
         Some(name) => quote!(#name),
         None => {
@@ -240,6 +270,7 @@ fn expand_policy(policy: &Policy, function: &Function, private: &TokenStream) ->
     };
     let fingerprint = match policy.fingerprint {
         Fingerprint::Bytes => quote!(Bytes),
+        Fingerprint::Json => quote!(Json),
         Fingerprint::Nothing => quote!(Nothing),
         Fingerprint::Expression(_) => quote!(Value),
     };
@@ -249,14 +280,18 @@ fn expand_policy(policy: &Policy, function: &Function, private: &TokenStream) ->
         Keep::All => quote!(All),
         Keep::By(rule) => quote!(By(#rule)),
     };
-    let name = word("__POLICY");
+    let in_flight = match policy.wait {
+        Some(millis) => quote!(Wait { millis: #millis }),
+        None => quote!(Reject),
+    };
     quote! {
-        static #name: #private::Policy = #private::Policy {
+        #private::Policy {
             operation: #operation,
             key: #private::KeySource::#key,
             fingerprint: #private::Print::#fingerprint,
+            in_flight: #private::InFlight::#in_flight,
             keep: #private::Keep::#keep,
-        };
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 pub(crate) mod args;
 mod checks;
 mod expand;
+mod in_flight;
 mod policy;
 
 use proc_macro2::TokenStream;

@@ -1,10 +1,11 @@
 //! The policy: arguments that were checked, with no choice left open.
 
 use proc_macro2::TokenStream;
-use syn::{Expr, Type};
+use syn::{Expr, Ident, Type};
 
 use super::args::Args;
 use super::checks;
+use super::in_flight::check_in_flight;
 use crate::arguments::check_root;
 use crate::errors::Errors;
 use crate::function::Function;
@@ -20,12 +21,16 @@ pub(crate) struct Policy {
     pub(crate) ttl: Lifetime,
     pub(crate) scope: Option<Expr>,
     pub(crate) fingerprint: Fingerprint,
+    /// How long a repeat waits for the first run to end, in milliseconds.
+    pub(crate) wait: Option<u64>,
     pub(crate) lease: Option<Lifetime>,
     /// Whether an abandoned claim is held.
     pub(crate) hold: bool,
     pub(crate) max_attempts: Option<Expr>,
     pub(crate) arguments: Option<Expr>,
     pub(crate) keep: Keep,
+    /// The constant that the policy is published in.
+    pub(crate) published: Option<Ident>,
     pub(crate) engine: Option<Expr>,
     pub(crate) mode: Mode,
     /// The words of the attribute's expressions: parameters that are used there need no other use.
@@ -66,6 +71,7 @@ pub(crate) enum Lifetime {
 
 pub(crate) enum Fingerprint {
     Bytes,
+    Json,
     Nothing,
     Expression(Expr),
 }
@@ -88,6 +94,8 @@ impl Policy {
         let ttl = checks::check_ttl(args, errors);
         let lease = checks::check_lease(args, ttl.as_ref(), errors);
         let fingerprint = checks::check_fingerprint(args, http, errors);
+        let wait = check_in_flight(args, ttl.as_ref(), &mode, http, errors);
+        let published = checks::check_policy(args, http, errors);
         let keep = checks::check_store(args, http, errors);
         let name = checks::check_name(args, errors);
         let names_self = function.names_self();
@@ -116,11 +124,13 @@ impl Policy {
             ttl: ttl?,
             scope: args.scope.clone(),
             fingerprint: fingerprint?,
+            wait,
             lease,
             hold,
             max_attempts: args.max_attempts.clone(),
             arguments: args.arguments.clone(),
             keep: keep?,
+            published,
             engine: args.engine.clone(),
             mode,
             used,

@@ -16,6 +16,7 @@ async fn create(
             ::idempotent_runtime::__private::Need::ByMethod,
         ),
         fingerprint: ::idempotent_runtime::__private::Print::Bytes,
+        in_flight: ::idempotent_runtime::__private::InFlight::Reject,
         keep: ::idempotent_runtime::__private::Keep::By(|status| status.is_success()),
     };
     ::idempotent_runtime::__private::leased(

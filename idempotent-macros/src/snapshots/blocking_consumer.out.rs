@@ -14,6 +14,7 @@ fn on_payment(
         operation: ::core::concat!(::core::module_path!(), "::on_payment"),
         key: ::idempotent_runtime::__private::KeySource::Expression,
         fingerprint: ::idempotent_runtime::__private::Print::Nothing,
+        in_flight: ::idempotent_runtime::__private::InFlight::Reject,
         keep: ::idempotent_runtime::__private::Keep::Default,
     };
     let _ = ::idempotent_runtime::__private::blocking_connection::<PgConnection>();

@@ -11,6 +11,7 @@ fn run_job(job: &Job) -> Result<Report, JobError> {
         operation: ::core::concat!(::core::module_path!(), "::run_job"),
         key: ::idempotent_runtime::__private::KeySource::Expression,
         fingerprint: ::idempotent_runtime::__private::Print::Nothing,
+        in_flight: ::idempotent_runtime::__private::InFlight::Reject,
         keep: ::idempotent_runtime::__private::Keep::Default,
     };
     let __codec = ::idempotent_runtime::__private::plain::codec::<

@@ -17,6 +17,7 @@ async fn pay<T: Provider>(
             ::idempotent_runtime::__private::Need::Optional,
         ),
         fingerprint: ::idempotent_runtime::__private::Print::Bytes,
+        in_flight: ::idempotent_runtime::__private::InFlight::Reject,
         keep: ::idempotent_runtime::__private::Keep::Success,
     };
     ::idempotent_runtime::__private::leased(

@@ -11,6 +11,7 @@ pub(crate) async fn run_job(job: &Job, __1: Limits) -> Result<Report, JobError> 
         operation: ::core::concat!(::core::module_path!(), "::run_job"),
         key: ::reexported::runtime::__private::KeySource::Expression,
         fingerprint: ::reexported::runtime::__private::Print::Nothing,
+        in_flight: ::reexported::runtime::__private::InFlight::Reject,
         keep: ::reexported::runtime::__private::Keep::Default,
     };
     let __codec = ::reexported::runtime::__private::plain::codec::<

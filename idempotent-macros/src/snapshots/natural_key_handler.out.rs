@@ -15,6 +15,7 @@ async fn like(
         operation: "likes.add",
         key: ::idempotent_runtime::__private::KeySource::Expression,
         fingerprint: ::idempotent_runtime::__private::Print::Bytes,
+        in_flight: ::idempotent_runtime::__private::InFlight::Reject,
         keep: ::idempotent_runtime::__private::Keep::Default,
     };
     let _ = ::idempotent_runtime::__private::connection::<Db>();

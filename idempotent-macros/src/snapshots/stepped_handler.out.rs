@@ -18,6 +18,7 @@ async fn pay(
             ::idempotent_runtime::__private::Need::Always,
         ),
         fingerprint: ::idempotent_runtime::__private::Print::Bytes,
+        in_flight: ::idempotent_runtime::__private::InFlight::Reject,
         keep: ::idempotent_runtime::__private::Keep::Default,
     };
     ::idempotent_runtime::__private::stepped(

@@ -14,6 +14,7 @@ async fn on_payment(
         operation: ::core::concat!(::core::module_path!(), "::on_payment"),
         key: ::idempotent_runtime::__private::KeySource::Expression,
         fingerprint: ::idempotent_runtime::__private::Print::Value,
+        in_flight: ::idempotent_runtime::__private::InFlight::Reject,
         keep: ::idempotent_runtime::__private::Keep::Default,
     };
     let _ = ::idempotent_runtime::__private::connection::<Db>();

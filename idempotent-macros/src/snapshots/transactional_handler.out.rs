@@ -20,6 +20,7 @@ pub async fn create_order(
             ::idempotent_runtime::__private::Need::ByMethod,
         ),
         fingerprint: ::idempotent_runtime::__private::Print::Bytes,
+        in_flight: ::idempotent_runtime::__private::InFlight::Reject,
         keep: ::idempotent_runtime::__private::Keep::Default,
     };
     let _ = ::idempotent_runtime::__private::connection::<Db>();

@@ -1,91 +1,47 @@
-//! The toolkit's own answers over HTTP: refusals and replays.
+//! Answers as axum gives them.
 
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use http::StatusCode;
 
-use serde::Serialize;
+use crate::answer::Keep;
+use crate::error::Error;
+use crate::global;
+use crate::http::{self as shared, Expiry, answers};
+use crate::run::Ran;
+use crate::settings::{Form, Settings};
 
-use crate::answer::Answer;
-use crate::error::{Error, seconds};
-use crate::settings::Profile;
-
-/// Marks an answer that is given back, not made.
-const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
-
-/// The answer of a request that was refused.
-pub(super) fn refuse(error: &Error, profile: Profile) -> Response {
-    let mut response = match profile {
-        Profile::Stripe => stripe(error),
-    };
-    *response.status_mut() = error.status();
-    if let Some(wait) = error.retry_after() {
-        response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds(wait)));
-    }
-    response
-}
-
-/// The answer that the toolkit itself gives (Stripe profile): for handlers whose own errors wrap this one.
+/// The answer that the toolkit itself gives, in the [`Profile`](crate::Profile) of the first engine that was installed:
+/// for handlers whose own errors wrap this one.
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        refuse(&self, Profile::Stripe)
+        refuse(&self, &global::form())
     }
 }
 
-/// The error object of Stripe's API.
-#[derive(Serialize)]
-struct StripeError<'a> {
-    error: StripeObject<'a>,
+/// The answer of a request that was refused.
+pub(super) fn refuse(error: &Error, form: &Form) -> Response {
+    ours(answers::refuse(error, form))
 }
 
-#[derive(Serialize)]
-struct StripeObject<'a> {
-    r#type: &'static str,
-    code: &'a str,
-    message: String,
+/// An answer of the toolkit itself.
+pub(super) fn ours(response: shared::Response) -> Response {
+    response.map(Body::from)
 }
 
-fn stripe(error: &Error) -> Response {
-    let object = StripeObject { r#type: "idempotency_error", code: error.code(), message: public_message(error) };
-    let body = serde_json::to_vec(&StripeError { error: object }).unwrap_or_default();
-    let mut response = Response::new(Body::from(body));
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
-}
-
-/// What a client may read: the causes of our own faults are for the log.
-fn public_message(error: &Error) -> String {
-    if error.status().is_server_error() {
-        tracing::error!(error = %Causes(error), code = error.code(), "a request was refused");
-    }
-    match error {
-        Error::Misconfigured(_) | Error::NotCommitted(_) | Error::Undecodable(_) | Error::Unserializable(_) => {
-            "The request could not be carried out; the service's log says why.".into()
-        }
-        error => error.to_string(),
-    }
-}
-
-/// An error with everything below it, on one line.
-struct Causes<'a>(&'a Error);
-
-impl std::fmt::Display for Causes<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}", self.0)?;
-        let mut cause = std::error::Error::source(self.0);
-        while let Some(error) = cause {
-            write!(f, ": {error}")?;
-            cause = error.source();
-        }
-        Ok(())
-    }
-}
-
-/// A stored answer, given back.
-pub(super) fn replay(answer: Answer) -> Response {
-    let mut response = Response::new(Body::from(answer.body));
-    *response.status_mut() = answer.status;
-    *response.headers_mut() = answer.headers;
-    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
-    response
+/// What is to be kept of a handler's response, and the response to give.
+pub(super) async fn capture(
+    response: Response,
+    keep: Keep,
+    expiry: Option<Expiry>,
+    settings: &Settings,
+) -> Ran<Response> {
+    let (mut head, body) = response.into_parts();
+    let Ran { value, end } = shared::capture(head.status, &head.headers, body, keep, settings).await;
+    head.headers.extend(expiry.and_then(|expiry| expiry.header(&end)));
+    let value = match value {
+        Some(body) => Response::from_parts(head, Body::new(body)),
+        None => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    };
+    Ran { value, end }
 }

@@ -15,7 +15,8 @@ use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 use super::answers;
 use crate::engine::largest_body_limit;
 use crate::error::Error;
-use crate::settings::Profile;
+use crate::global;
+use crate::http::Asked;
 
 /// The one argument of an annotated handler: the tuple `A` of the extractors that its author wrote.
 pub struct Call<A> {
@@ -81,11 +82,11 @@ fn refuse_body(error: &(dyn std::error::Error + 'static), limit: usize) -> Respo
         true => Error::BodyTooLarge { limit },
         false => Error::BodyUnreadable,
     };
-    answers::refuse(&error, Profile::default())
+    answers::refuse(&error, &global::form())
 }
 
-/// The path as the client sent it, before any router took a prefix off, and the query.
-pub(super) fn original_uri(head: &Parts) -> (&str, &str) {
+/// What was asked: of the path as the client sent it, before any router took a prefix off.
+pub(super) fn asked<'a>(head: &'a Parts, body: &'a Bytes) -> Asked<'a> {
     let uri = head.extensions.get::<OriginalUri>().map_or(&head.uri, |original| &original.0);
-    (uri.path(), uri.query().unwrap_or_default())
+    Asked { head, path: uri.path(), query: uri.query().unwrap_or_default(), body }
 }

@@ -2,7 +2,6 @@
 
 mod answers;
 mod call;
-mod capture;
 mod serve;
 mod transition;
 

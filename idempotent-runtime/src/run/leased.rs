@@ -9,9 +9,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use tokio::time::Instant;
 
-use super::{Outcome, Ran};
-use crate::answer::Answer;
-use crate::claim::{Claim, Claimed, Fence, UNSEEN};
+use super::{Outcome, Patience, Ran, Turn};
+use crate::claim::{Claim, Claimed, Fence, Kept, UNSEEN};
 use crate::engine::Engine;
 use crate::error::Error;
 use crate::failpoint::failpoint;
@@ -33,6 +32,8 @@ pub(crate) struct Grant {
     heartbeat: Heartbeat,
     /// Set by steps that do not fit what is recorded.
     pub(crate) keeps_claim: KeepsClaim,
+    /// Over with the grant: those who wait are woken.
+    _turn: Turn,
 }
 
 impl Grant {
@@ -45,17 +46,18 @@ impl Grant {
 pub(crate) async fn leased<R, Fut: Future<Output = Ran<R>>>(
     engine: &Arc<dyn Engine>,
     claim: &Claim,
+    patience: Patience,
     body: impl FnOnce(&Grant) -> Fut,
 ) -> Result<Outcome<R>, Error> {
-    let grant = match open(engine, claim).await? {
+    let grant = match open(engine, claim, patience).await? {
         Opened::Granted(grant) => grant,
-        Opened::Replayed(answer) => return Ok(Outcome::Replayed(answer)),
+        Opened::Replayed(kept) => return Ok(Outcome::Replayed(kept)),
     };
     let running = body(&grant);
     match AssertUnwindSafe(grant.lease().clone().scope(running)).catch_unwind().await {
         Ok(Ran { value, end }) => match close(engine, grant, end).await? {
             None => Ok(Outcome::Ran(value)),
-            Some(answer) => Ok(Outcome::Replayed(answer)),
+            Some(kept) => Ok(Outcome::Replayed(kept)),
         },
         Err(panic) => {
             abandon(engine, &grant).await;
@@ -67,11 +69,33 @@ pub(crate) async fn leased<R, Fut: Future<Output = Ran<R>>>(
 /// What came of a claim.
 pub(super) enum Opened {
     Granted(Grant),
-    Replayed(Answer),
+    Replayed(Kept),
+}
+
+/// Claims, once nobody else does or the patience is over.
+pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim, patience: Patience) -> Result<Opened, Error> {
+    let mut turn = engine.waiting_room().enter(claim, patience).await?;
+    loop {
+        match ask(engine, claim).await? {
+            Claimed::Won(fence) => {
+                turn.won();
+                return Ok(Opened::Granted(Grant {
+                    claim: claim.clone(),
+                    fence,
+                    heartbeat: Heartbeat::start(Arc::clone(engine), claim, fence),
+                    keeps_claim: KeepsClaim::default(),
+                    _turn: turn,
+                }));
+            }
+            Claimed::Replay(kept) => return Ok(Opened::Replayed(kept)),
+            Claimed::Refused(Refusal::InUse { .. }) if turn.rest().await => {}
+            Claimed::Refused(refusal) => return Err(refusal.into()),
+        }
+    }
 }
 
 /// Claims, and asks the reconcile hook about an outcome that is unknown.
-pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Opened, Error> {
+async fn ask(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Claimed, Error> {
     failpoint!("claim.before");
     let mut claimed = engine.claim(claim).await?;
     if let (Claimed::Refused(Refusal::OutcomeUnknown), Some(hook)) = (&claimed, &engine.settings().reconcile)
@@ -82,20 +106,11 @@ pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Open
         claimed = engine.claim(claim).await?;
     }
     failpoint!("claim.after");
-    match claimed {
-        Claimed::Won(fence) => Ok(Opened::Granted(Grant {
-            claim: claim.clone(),
-            fence,
-            heartbeat: Heartbeat::start(Arc::clone(engine), claim, fence),
-            keeps_claim: KeepsClaim::default(),
-        })),
-        Claimed::Replay(answer) => Ok(Opened::Replayed(answer)),
-        Claimed::Refused(refusal) => Err(refusal.into()),
-    }
+    Ok(claimed)
 }
 
 /// Completes or releases. `Some` is what a successor stored, if the lease was lost to one.
-pub(super) async fn close(engine: &Arc<dyn Engine>, grant: Grant, end: End) -> Result<Option<Answer>, Error> {
+pub(super) async fn close(engine: &Arc<dyn Engine>, grant: Grant, end: End) -> Result<Option<Kept>, Error> {
     let Grant { claim, fence, .. } = &grant;
     let (End::Commit(stored) | End::Undo(stored)) = end else {
         if grant.keeps_claim.load(Ordering::Acquire) {
@@ -134,11 +149,11 @@ pub(super) async fn abandon(engine: &Arc<dyn Engine>, grant: &Grant) {
 }
 
 /// The answer of a holder that lost its lease: what its successor stored, or a conflict.
-async fn superseded(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Answer, Error> {
+async fn superseded(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Kept, Error> {
     tracing::warn!(operation = claim.address.operation, "a run lost its lease before it was completed");
     let row = engine.look(&claim.address).await?;
     match row.and_then(|row| row.settle(claim.fingerprint)) {
-        Some(Claimed::Replay(answer)) => Ok(answer),
+        Some(Claimed::Replay(kept)) => Ok(kept),
         Some(Claimed::Refused(refusal)) => Err(refusal.into()),
         Some(Claimed::Won(_)) | None => Err(UNSEEN.into()),
     }

@@ -4,14 +4,16 @@ mod backoff;
 mod leased;
 pub mod plain;
 mod transactional;
+mod waiting;
 
 pub(crate) use backoff::Backoff;
 pub(crate) use leased::{Grant, leased};
 pub(crate) use transactional::{transactional, unclaimed};
+pub(crate) use waiting::{Patience, Turn, WaitingRoom};
 
 use futures_util::future::BoxFuture;
 
-use crate::answer::Answer;
+use crate::claim::Kept;
 use crate::store::End;
 
 /// What a body gave, and what is to be kept of it.
@@ -33,5 +35,5 @@ pub(crate) enum Outcome<R> {
     /// The body ran.
     Ran(R),
     /// It ran before.
-    Replayed(Answer),
+    Replayed(Kept),
 }

@@ -11,7 +11,7 @@ use futures_util::FutureExt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{Grant, Outcome, leased};
+use super::{Grant, Outcome, Patience, leased};
 use crate::answer::Answer;
 use crate::claim::{Claim, Claimed, Fence};
 use crate::effects::Frame;
@@ -160,7 +160,7 @@ pub async fn open<C: Send + 'static, R>(
                 let frame = Frame::open(&*conn, level.base(), level.depth_inside());
                 Ok(Outcome::Ran(Span { engine, claim, fence, level, frame }))
             }
-            Claimed::Replay(answer) => Ok(Outcome::Replayed(answer)),
+            Claimed::Replay(kept) => Ok(Outcome::Replayed(kept)),
             Claimed::Refused(refusal) => Err(refusal.into()),
         }
     };
@@ -212,7 +212,7 @@ async fn overtaken<C: Send + 'static, R>(
     let driver = engine.inner().driver;
     let retryable = Error::Retryable(error.into());
     match driver.open(conn, claim, level).await {
-        Ok(Claimed::Replay(answer)) => (codec.decode)(&answer.body),
+        Ok(Claimed::Replay(kept)) => (codec.decode)(&kept.answer.body),
         Ok(Claimed::Refused(refusal)) => (codec.refuse)(refusal.into()),
         Ok(Claimed::Won(fence)) => match driver.close(conn, claim, fence, level, End::RollBack).await {
             Ok(_) => (codec.refuse)(retryable),
@@ -290,12 +290,13 @@ async fn claim_leased(
 ) -> Result<Outcome<LeasedSpan>, Error> {
     let claim = claim(engine.settings(), policy, terms)?;
     let claimant = Arc::clone(&engine);
+    let (patience, _caller) = Patience::of(policy.in_flight);
     // In a task of its own: a caller that goes away drops no statement half way.
     let opened = shielded(&engine, async move {
-        let opened = leased::open(&claimant, &claim).await?;
+        let opened = leased::open(&claimant, &claim, patience).await?;
         Ok::<_, Error>(match opened {
             leased::Opened::Granted(grant) => Outcome::Ran(LeasedSpan { engine: claimant, grant: Some(grant) }),
-            leased::Opened::Replayed(answer) => Outcome::Replayed(answer),
+            leased::Opened::Replayed(kept) => Outcome::Replayed(kept),
         })
     });
     opened.await
@@ -304,7 +305,7 @@ async fn claim_leased(
 fn settled<S, R>(codec: Codec<R>, opened: Result<Outcome<S>, Error>) -> Opened<S, R> {
     match opened {
         Ok(Outcome::Ran(span)) => Opened::Run(span),
-        Ok(Outcome::Replayed(answer)) => Opened::Done((codec.decode)(&answer.body)),
+        Ok(Outcome::Replayed(kept)) => Opened::Done((codec.decode)(&kept.answer.body)),
         Err(error) => Opened::Done((codec.refuse)(error)),
     }
 }
@@ -333,7 +334,7 @@ pub async fn close_leased<R>(codec: Codec<R>, mut span: LeasedSpan, ran: Result<
     });
     match ended.await {
         Ok(None) => result,
-        Ok(Some(answer)) => (codec.decode)(&answer.body),
+        Ok(Some(kept)) => (codec.decode)(&kept.answer.body),
         Err(error) => (codec.refuse)(error),
     }
 }
@@ -369,7 +370,7 @@ pub async fn open_stepped<C: Send + 'static, R>(
         let engine = engine?;
         let span = match claim_leased(engine.erased(), policy, terms).await? {
             Outcome::Ran(span) => span,
-            Outcome::Replayed(answer) => return Ok(Outcome::Replayed(answer)),
+            Outcome::Replayed(kept) => return Ok(Outcome::Replayed(kept)),
         };
         let Some(grant) = &span.grant else { return Err(Error::OutcomeUnknown) };
         let inner = Arc::clone(engine.inner());

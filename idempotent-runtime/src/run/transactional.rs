@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, resume_unwind};
 use futures_util::FutureExt;
 
 use super::backoff::Backoff;
-use super::{Body, Outcome, Ran};
+use super::{Body, Outcome, Patience, Ran};
 use crate::claim::{Claim, Claimed, UNSEEN};
 use crate::effects::Frame;
 use crate::engine::Inner;
 use crate::error::Error;
 use crate::failpoint::failpoint;
+use crate::record::Refusal;
 use crate::settings::StatementCache;
 use crate::store::fault::{Fault, classify};
 use crate::store::{Access, End, Ended, Level};
@@ -20,8 +21,10 @@ use crate::store::{Access, End, Ended, Level};
 pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
     engine: &Inner<C>,
     claim: &Claim,
+    patience: Patience,
     mut body: B,
 ) -> Result<Outcome<B::Value>, Error> {
+    let mut turn = engine.waiting_room.enter(claim, patience).await?;
     let driver = engine.driver;
     let mut backoff = Backoff::default();
     let mut uncommittable = 0;
@@ -37,11 +40,16 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
         failpoint!("transaction.before");
         let fence = match driver.open(&mut conn, claim, level).await {
             Ok(Claimed::Won(fence)) => fence,
-            Ok(Claimed::Replay(answer)) => return Ok(Outcome::Replayed(answer)),
+            Ok(Claimed::Replay(kept)) => return Ok(Outcome::Replayed(kept)),
             Ok(Claimed::Refused(refusal)) => {
+                let in_use = matches!(refusal, Refusal::InUse { .. });
                 if commit_unanswered && refusal == UNSEEN {
                     drop(conn);
                     again(&mut backoff, diesel::result::Error::RollbackTransaction).await?;
+                    continue;
+                }
+                drop(conn);
+                if in_use && turn.rest().await {
                     continue;
                 }
                 return Err(refusal.into());
@@ -53,6 +61,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             }
             Err(error) => return Err(Error::unavailable(error)),
         };
+        turn.won();
         failpoint!("transaction.opened");
         let frame = Frame::open(&*conn, level.base(), level.depth_inside());
         let Ran { value, end } = match AssertUnwindSafe(body.run(&mut conn)).catch_unwind().await {
@@ -78,6 +87,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             Ok(Ended::Done) if met_another && !keeps_writes => diesel::result::Error::RollbackTransaction,
             Ok(Ended::Done) => {
                 drop(conn);
+                drop(turn);
                 effects.run().await;
                 return Ok(Outcome::Ran(value));
             }

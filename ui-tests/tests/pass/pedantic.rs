@@ -4,7 +4,7 @@
 use ui_tests::*;
 
 /// Creates an order.
-#[idempotent(key = header, ttl = "72h", scope = user.id)]
+#[idempotent(key = header, ttl = "72h", scope = user.id, fingerprint = json, in_flight = wait("5s"), policy = CREATE_ORDER)]
 pub async fn transactional(
     user: User,
     #[tx] conn: &mut Db,

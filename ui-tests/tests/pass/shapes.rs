@@ -78,7 +78,7 @@ impl Api {
     }
 
     /// With `Self`, also in a plain function.
-    #[idempotent(key = header, ttl = "72h", name = "Api::create")]
+    #[idempotent(key = header, ttl = "72h", name = "Api::create", policy = CREATE)]
     async fn create(user: User, #[tx] conn: &mut Db) -> StatusCode {
         let _ = conn;
         Self::status(&user)
@@ -147,5 +147,5 @@ fn main() {
     };
     let _ = check;
     let _ = |conn: &'static mut Db| drop(parameters(conn, &["a"], 1));
-    let _ = (r#match, patterns, attributes, Api::consume);
+    let _ = (r#match, patterns, attributes, Api::consume, Api::CREATE);
 }

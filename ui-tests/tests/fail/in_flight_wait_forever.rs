@@ -1,6 +1,6 @@
 use ui_tests::*;
 
-#[idempotent(key = header, ttl = "7d", fingerprint = json)]
+#[idempotent(key = header, ttl = "1h", in_flight = wait("forever"))]
 async fn handler(user: User) -> StatusCode {
     StatusCode::OK
 }

@@ -1,5 +1,10 @@
 //! The fingerprint: SHA-256 of what was asked.
 
+mod json;
+mod multipart;
+
+pub(crate) use multipart::boundary_of;
+
 use sha2::{Digest, Sha256};
 
 /// Bytes of a stored fingerprint: one for the version of the algorithm, 32 of SHA-256.
@@ -37,6 +42,28 @@ pub enum Content<'a> {
         /// The body.
         body: &'a [u8],
     },
+    /// The query string as it was sent, and what the body says as JSON (`fingerprint = json`): the order of members,
+    /// white space and escapes in strings do not count. The order of items does, and numbers count as they are written,
+    /// so that `1.0` is not `1`. A body that is no JSON, that is nested deeper than 128 levels, or that has an object
+    /// with two members of one name (of which one reader takes the first and another the last) counts byte by byte, as
+    /// [`Bytes`](Self::Bytes).
+    Json {
+        /// The query string, without `?`.
+        query: &'a str,
+        /// The body.
+        body: &'a [u8],
+    },
+    /// The query string as it was sent, and the parts of a `multipart/form-data` body: head and content of each, byte by
+    /// byte and in order, but not the boundary, which clients draw anew for every attempt. A body that is not exactly a
+    /// list of parts counts as [`Bytes`](Self::Bytes).
+    Multipart {
+        /// The query string, without `?`.
+        query: &'a str,
+        /// What stands between two parts, as `Content-Type` names it.
+        boundary: &'a str,
+        /// The body.
+        body: &'a [u8],
+    },
     /// A value of the handler's own choice, serialised (`fingerprint = expression`).
     Value(&'a [u8]),
     /// Only method and path count (`fingerprint = none`).
@@ -61,12 +88,23 @@ impl Fingerprint {
     /// ```
     #[must_use]
     pub fn of_request(method: &str, path: &str, content: Content<'_>) -> Self {
+        let (method, path) = (method.as_bytes(), path.as_bytes());
+        let bytes = |query: &str, body| digest(b"bytes", &[method, path, query.as_bytes(), body]);
         match content {
-            Content::Bytes { query, body } => {
-                digest(b"bytes", &[method.as_bytes(), path.as_bytes(), query.as_bytes(), body])
-            }
-            Content::Value(value) => digest(b"value", &[method.as_bytes(), path.as_bytes(), value]),
-            Content::Nothing => digest(b"none", &[method.as_bytes(), path.as_bytes()]),
+            Content::Bytes { query, body } => bytes(query, body),
+            Content::Json { query, body } => match json::canonical(body) {
+                Some(json) => digest(b"json", &[method, path, query.as_bytes(), &json]),
+                None => bytes(query, body),
+            },
+            Content::Multipart { query, boundary, body } => match multipart::parts(body, boundary) {
+                Some(parts) => {
+                    let asked = [method, path, query.as_bytes()];
+                    digest(b"parts", &[&asked[..], &parts].concat())
+                }
+                None => bytes(query, body),
+            },
+            Content::Value(value) => digest(b"value", &[method, path, value]),
+            Content::Nothing => digest(b"none", &[method, path]),
         }
     }
 
@@ -118,9 +156,48 @@ mod tests {
     }
 
     #[test]
+    fn a_body_that_is_no_json_and_no_parts_counts_byte_by_byte() {
+        for body in ["name=value", r#"{"a":1,"a":2}"#, "{"] {
+            let body = body.as_bytes();
+            let json = Fingerprint::of_request("POST", "/", Content::Json { query: "", body });
+            let parts = Fingerprint::of_request("POST", "/", Content::Multipart { query: "", boundary: "x", body });
+            assert_eq!(json, bytes("POST", "/", "", body));
+            assert_eq!(parts, bytes("POST", "/", "", body));
+        }
+    }
+
+    #[test]
+    fn i37_the_query_counts_whatever_the_body_is() {
+        let json = |query| Fingerprint::of_request("POST", "/", Content::Json { query, body: b"{}" });
+        let parts = |query| {
+            let content = Content::Multipart { query, boundary: "x", body: b"--x--" };
+            Fingerprint::of_request("POST", "/", content)
+        };
+        assert_ne!(json("dry_run=1"), json(""));
+        assert_ne!(parts("dry_run=1"), parts(""));
+    }
+
+    #[test]
+    fn the_boundary_does_not_count_and_everything_in_the_parts_does() {
+        let print = |boundary: &str, part: &str| {
+            let body = format!("--{boundary}\r\n{part}\r\n--{boundary}--\r\n");
+            Fingerprint::of_request("POST", "/", Content::Multipart { query: "", boundary, body: body.as_bytes() })
+        };
+        let part = "Content-Disposition: form-data; name=\"a\"; filename=\"f\"\r\nContent-Type: text/plain\r\n\r\n10";
+        assert_eq!(print("drawn-once", part), print("drawn-again", part));
+        for (from, to) in [("\"a\"", "\"b\""), ("\"f\"", "\"g\""), ("plain", "html"), ("10", "20")] {
+            assert_ne!(print("x", part), print("x", &part.replace(from, to)), "{to}");
+        }
+    }
+
+    #[test]
     fn a_value_a_body_and_an_argument_are_never_confused() {
         let all = [
             bytes("POST", "/", "", b""),
+            bytes("POST", "/", "", b"{}"),
+            bytes("POST", "/", "", b"--x--"),
+            Fingerprint::of_request("POST", "/", Content::Json { query: "", body: b"{}" }),
+            Fingerprint::of_request("POST", "/", Content::Multipart { query: "", boundary: "x", body: b"--x--" }),
             Fingerprint::of_request("POST", "/", Content::Value(b"")),
             Fingerprint::of_request("POST", "/", Content::Nothing),
             Fingerprint::of_value(b""),

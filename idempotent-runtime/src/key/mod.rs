@@ -1,9 +1,10 @@
 //! The key: the caller's name for one logical operation.
 
-use std::borrow::Cow;
+mod field;
+#[cfg(test)]
+mod vectors;
 
 use http::HeaderValue;
-use sfv::{BareItem, Item, Parser};
 
 use crate::key_part::{KeyPart, storable};
 use crate::key_policy::KeyPolicy;
@@ -35,8 +36,24 @@ impl Key {
     /// Reads a key as a client sends it: bare (visible ASCII without comma, quote or space) or one string of
     /// RFC 8941 / RFC 9651 (`"…"`, whose parameters are ignored). Both forms name one key.
     pub fn from_header(value: &HeaderValue, policy: &KeyPolicy) -> Result<Self, KeyError> {
-        let text = value.to_str().map_err(|_| KeyError::NotAscii)?.trim_matches([' ', '\t']);
-        let key = if text.starts_with('"') { quoted(text)? } else { bare(text)? };
+        Self::sent(field::either(value)?, policy)
+    }
+
+    /// Reads a key as the IETF's draft has it sent: one string of RFC 9651, strictly. Its parameters are ignored; a bare
+    /// key is refused.
+    ///
+    /// ```
+    /// # use http::HeaderValue;
+    /// # use idempotent_runtime::{Key, KeyPolicy};
+    /// let read = |text| Key::from_structured(&HeaderValue::from_static(text), &KeyPolicy::default());
+    /// assert_eq!(read("\"idem_f47a\";v=1").unwrap().as_str(), "idem_f47a");
+    /// assert!(read("idem_f47a").is_err());
+    /// ```
+    pub fn from_structured(value: &HeaderValue, policy: &KeyPolicy) -> Result<Self, KeyError> {
+        Self::sent(field::string(value)?, policy)
+    }
+
+    fn sent(key: String, policy: &KeyPolicy) -> Result<Self, KeyError> {
         if key.is_empty() {
             return Err(KeyError::Empty);
         }
@@ -44,7 +61,7 @@ impl Key {
             return Err(KeyError::TooLong { bytes: key.len() });
         }
         policy.check(&key)?;
-        Ok(Self(key.into_owned()))
+        Ok(Self(key))
     }
 
     /// Makes a key of values that already name the operation: an event's id, `(user.id, post.id)`.
@@ -78,21 +95,6 @@ impl Key {
     }
 }
 
-fn quoted(text: &str) -> Result<Cow<'_, str>, KeyError> {
-    let item: Item = Parser::new(text).parse().map_err(|error| KeyError::Malformed { reason: error.to_string() })?;
-    match item.bare_item {
-        BareItem::String(string) => Ok(Cow::Owned(string.as_str().to_owned())),
-        _ => Err(KeyError::Malformed { reason: "not a string".into() }),
-    }
-}
-
-fn bare(text: &str) -> Result<Cow<'_, str>, KeyError> {
-    match text.bytes().find(|byte| !byte.is_ascii_graphic() || matches!(byte, b',' | b'"')) {
-        Some(byte) => Err(KeyError::Malformed { reason: format!("unexpected {:?}", char::from(byte)) }),
-        None => Ok(Cow::Borrowed(text)),
-    }
-}
-
 /// Why a key was refused. Nothing is stored then.
 ///
 /// ```
@@ -113,6 +115,12 @@ pub enum KeyError {
     /// Neither a bare key nor one structured-field string.
     #[error("the key is malformed ({reason}); send one key without comma, quote or space, or one quoted string")]
     Malformed {
+        /// What was found.
+        reason: String,
+    },
+    /// No string of RFC 9651, where nothing else is accepted.
+    #[error("the key is no string of RFC 9651 ({reason}); send one key in double quotes")]
+    NotString {
         /// What was found.
         reason: String,
     },
@@ -137,6 +145,15 @@ pub enum KeyError {
     /// Looks like an e-mail address.
     #[error("the key looks like personal data; send a fresh UUID for each operation")]
     Personal,
+    /// Has room for fewer than 128 bits, or a pattern.
+    #[error("the key is too easy to guess; send a fresh UUID for each operation")]
+    Guessable,
+    /// The service's own rule refuses it ([`KeyPolicy::with`]).
+    #[error("the key is not accepted: {reason}")]
+    Refused {
+        /// What the rule says.
+        reason: String,
+    },
 }
 
 #[cfg(test)]

@@ -1,0 +1,287 @@
+//! Waiting for a first run to end (`in_flight = wait(…)`), without a connection.
+//!
+//! In this process one request at a time has the turn to claim a key and to run under it. The others wait for the end of
+//! its turn, and so are woken at once. Whoever has the turn and finds that another process runs asks again, after rests
+//! that grow.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::claim::{Address, Claim, UNSEEN};
+use crate::error::Error;
+use crate::fingerprint::Fingerprint;
+use crate::terms::InFlight;
+
+/// The rest between two looks at the run of another process, at first and at most.
+const RESTS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(320));
+
+/// How long a request waits, and for whom.
+#[derive(Debug)]
+pub(crate) struct Patience {
+    longest: Option<Duration>,
+    caller: CancellationToken,
+}
+
+impl Patience {
+    /// That of one call. When the guard is dropped, nobody waits for the answer any more.
+    pub(crate) fn of(in_flight: InFlight) -> (Self, DropGuard) {
+        let longest = match in_flight {
+            InFlight::Reject => None,
+            InFlight::Wait { millis } => Some(Duration::from_millis(millis)),
+        };
+        let caller = CancellationToken::new();
+        (Self { longest, caller: caller.clone() }, caller.drop_guard())
+    }
+}
+
+/// Where the requests of an engine wait.
+#[derive(Debug)]
+pub(crate) struct WaitingRoom {
+    seats: Arc<Semaphore>,
+    turns: Mutex<HashMap<Address, Arc<Taken>>>,
+}
+
+/// A turn that somebody has.
+#[derive(Debug)]
+struct Taken {
+    asked: Fingerprint,
+    /// Whether the claim was won, and not only asked for.
+    runs: AtomicBool,
+    over: CancellationToken,
+}
+
+impl WaitingRoom {
+    pub(crate) fn new(seats: usize) -> Self {
+        Self { seats: Arc::new(Semaphore::new(seats.min(Semaphore::MAX_PERMITS))), turns: Mutex::default() }
+    }
+
+    /// Takes the turn to claim a key; waits for it if another request of this process has it.
+    ///
+    /// An error is the answer. A turn of nobody's is for those that do not wait: they ask the record, and are answered
+    /// by that.
+    pub(crate) async fn enter(self: &Arc<Self>, claim: &Claim, patience: Patience) -> Result<Turn, Error> {
+        let Patience { longest: Some(longest), caller } = patience else { return Ok(Turn(None)) };
+        let until = Instant::now() + longest;
+        let mut seat = None;
+        loop {
+            let taken = match self.take(claim) {
+                Ok(taken) => {
+                    let (room, address) = (Arc::clone(self), claim.address.clone());
+                    let held = Held { room, address, taken, until, caller, seat, rest: RESTS.0 };
+                    return Ok(Turn(Some(Box::new(held))));
+                }
+                Err(taken) => taken,
+            };
+            let runs = taken.runs.load(Ordering::Acquire);
+            let same = taken.asked == claim.fingerprint;
+            if seat.is_none() && same {
+                seat = self.seat();
+            }
+            match (same, &seat) {
+                (false, _) if runs => return Err(Error::KeyReused),
+                (true, None) if runs => return Err(UNSEEN.into()),
+                (false, _) | (true, None) => return Ok(Turn(None)),
+                (true, Some(_)) => {}
+            }
+            let over = caller.run_until_cancelled(taken.over.cancelled());
+            if !matches!(tokio::time::timeout_at(until, over).await, Ok(Some(()))) {
+                return Err(UNSEEN.into());
+            }
+        }
+    }
+
+    /// The turn, or that of the one who has it.
+    fn take(&self, claim: &Claim) -> Result<Arc<Taken>, Arc<Taken>> {
+        let mut turns = self.turns();
+        if let Some(taken) = turns.get(&claim.address) {
+            return Err(Arc::clone(taken));
+        }
+        let (runs, over) = (AtomicBool::new(false), CancellationToken::new());
+        let taken = Arc::new(Taken { asked: claim.fingerprint, runs, over });
+        turns.insert(claim.address.clone(), Arc::clone(&taken));
+        Ok(taken)
+    }
+
+    fn seat(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.seats).try_acquire_owned().ok()
+    }
+
+    fn turns(&self) -> MutexGuard<'_, HashMap<Address, Arc<Taken>>> {
+        self.turns.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The turn to claim a key and to run under it; nobody's where repeats do not wait. It is over when it is dropped: once
+/// the answer is stored, or the key given back.
+#[derive(Debug)]
+pub(crate) struct Turn(Option<Box<Held>>);
+
+#[derive(Debug)]
+struct Held {
+    room: Arc<WaitingRoom>,
+    address: Address,
+    taken: Arc<Taken>,
+    until: Instant,
+    caller: CancellationToken,
+    seat: Option<OwnedSemaphorePermit>,
+    rest: Duration,
+}
+
+impl Turn {
+    /// The claim was won: this request waits no more.
+    pub(crate) fn won(&mut self) {
+        if let Some(held) = &mut self.0 {
+            held.seat = None;
+            held.taken.runs.store(true, Ordering::Release);
+        }
+    }
+
+    /// Rests before the record is asked again; false if the request waits no longer.
+    pub(crate) async fn rest(&mut self) -> bool {
+        let Some(held) = &mut self.0 else { return false };
+        if held.seat.is_none() {
+            held.seat = held.room.seat();
+        }
+        let left = held.until.saturating_duration_since(Instant::now());
+        if held.seat.is_none() || left.is_zero() {
+            return false;
+        }
+        let rest = held.rest.min(left);
+        held.rest = RESTS.1.min(held.rest * 2);
+        held.caller.run_until_cancelled(tokio::time::sleep(rest)).await.is_some()
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.room.turns().remove(&self.address);
+        self.taken.over.cancel();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::Key;
+    use crate::lifetime::{Term, Ttl};
+
+    const LONG: InFlight = InFlight::Wait { millis: 600_000 };
+
+    fn claim(key: &str, asked: u8) -> Claim {
+        Claim {
+            address: Address {
+                namespace: String::new(),
+                operation: String::new(),
+                scope: String::new(),
+                key: Key::natural(key).unwrap(),
+            },
+            fingerprint: Fingerprint::of_value(&[asked]),
+            ttl: Ttl::FOREVER,
+            lease: Term::default_for(Ttl::FOREVER),
+            hold: false,
+            max_attempts: 0,
+            arguments: None,
+        }
+    }
+
+    fn is_turn(entered: &Result<Turn, Error>) -> bool {
+        matches!(entered, Ok(Turn(Some(_))))
+    }
+
+    fn is_nobodys(entered: &Result<Turn, Error>) -> bool {
+        matches!(entered, Ok(Turn(None)))
+    }
+
+    #[tokio::test]
+    async fn one_request_has_the_turn_and_the_next_gets_it() {
+        let room = Arc::new(WaitingRoom::new(8));
+        let (patience, _first) = Patience::of(LONG);
+        let turn = room.enter(&claim("k", 1), patience).await.unwrap();
+        let (patience, _second) = Patience::of(LONG);
+        let next = tokio::spawn({
+            let room = Arc::clone(&room);
+            async move { room.enter(&claim("k", 1), patience).await }
+        });
+        while room.seats.available_permits() == 8 {
+            tokio::task::yield_now().await;
+        }
+        let (patience, _third) = Patience::of(LONG);
+        assert!(is_turn(&room.enter(&claim("another", 1), patience).await), "another key is another turn");
+        drop(turn);
+        let mut next = next.await.unwrap();
+        assert!(is_turn(&next));
+        next.as_mut().unwrap().won();
+        assert_eq!(room.seats.available_permits(), 8, "who runs waits no more");
+        drop(next);
+        assert!(room.turns().is_empty(), "nothing is left of a turn");
+    }
+
+    #[tokio::test]
+    async fn another_request_never_waits() {
+        let room = Arc::new(WaitingRoom::new(8));
+        let (patience, _first) = Patience::of(LONG);
+        let mut turn = room.enter(&claim("k", 1), patience).await.unwrap();
+        let (patience, _other) = Patience::of(LONG);
+        assert!(is_nobodys(&room.enter(&claim("k", 2), patience).await), "the record decides");
+        turn.won();
+        let (patience, _other) = Patience::of(LONG);
+        assert!(matches!(room.enter(&claim("k", 2), patience).await, Err(Error::KeyReused)));
+    }
+
+    #[tokio::test]
+    async fn without_a_seat_nobody_waits() {
+        let room = Arc::new(WaitingRoom::new(0));
+        let (patience, _first) = Patience::of(LONG);
+        let mut turn = room.enter(&claim("k", 1), patience).await.unwrap();
+        assert!(!turn.rest().await);
+        let (patience, _second) = Patience::of(LONG);
+        assert!(is_nobodys(&room.enter(&claim("k", 1), patience).await));
+        turn.won();
+        let (patience, _third) = Patience::of(LONG);
+        assert!(matches!(room.enter(&claim("k", 1), patience).await, Err(Error::KeyInUse { .. })));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_wait_ends_when_its_time_is_over_or_its_caller_has_gone() {
+        let room = Arc::new(WaitingRoom::new(8));
+        let (patience, _first) = Patience::of(LONG);
+        let turn = room.enter(&claim("k", 1), patience).await;
+        let (patience, _second) = Patience::of(InFlight::Wait { millis: 5_000 });
+        let begun = Instant::now();
+        assert!(matches!(room.enter(&claim("k", 1), patience).await, Err(Error::KeyInUse { .. })));
+        assert_eq!(begun.elapsed().as_secs(), 5);
+        let (patience, third) = Patience::of(LONG);
+        drop(third);
+        assert!(matches!(room.enter(&claim("k", 1), patience).await, Err(Error::KeyInUse { .. })));
+        assert_eq!((begun.elapsed().as_secs(), room.seats.available_permits()), (5, 8));
+        drop(turn);
+
+        let (patience, caller) = Patience::of(InFlight::Wait { millis: 5_000 });
+        let mut turn = room.enter(&claim("k", 1), patience).await.unwrap();
+        let (begun, mut looks) = (Instant::now(), 0);
+        while turn.rest().await {
+            looks += 1;
+        }
+        assert_eq!((begun.elapsed().as_secs(), looks), (5, 20), "and its last look is at the end");
+        drop(caller);
+        assert!(!turn.rest().await);
+    }
+
+    #[tokio::test]
+    async fn who_does_not_wait_takes_no_turn() {
+        let room = Arc::new(WaitingRoom::new(8));
+        for _ in 0..2 {
+            let (patience, _guard) = Patience::of(InFlight::Reject);
+            let mut turn = room.enter(&claim("k", 1), patience).await;
+            assert!(is_nobodys(&turn));
+            assert!(!turn.as_mut().unwrap().rest().await);
+            assert!(room.turns().is_empty());
+        }
+    }
+}

@@ -1,0 +1,8 @@
+use ui_tests::*;
+
+#[idempotent(key = header, ttl = "1h", in_flight = wait)]
+async fn handler(user: User) -> StatusCode {
+    StatusCode::OK
+}
+
+fn main() {}
