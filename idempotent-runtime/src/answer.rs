@@ -123,101 +123,6 @@ impl Keep {
     }
 }
 
-/// Which headers are stored with an answer: all but those that belong to one connection, one moment or one caller.
-///
-/// ```
-/// use http::header::{HeaderName, LINK, SET_COOKIE};
-/// use idempotent_runtime::StoredHeaders;
-///
-/// let headers = StoredHeaders::default().allow(&SET_COOKIE).deny(HeaderName::from_static("x-trace-id"));
-/// assert!(headers.stores(&SET_COOKIE) && headers.stores(&LINK));
-/// ```
-#[derive(Debug, Clone)]
-pub struct StoredHeaders {
-    denied: Vec<HeaderName>,
-}
-
-impl Default for StoredHeaders {
-    /// Without `Set-Cookie`, `WWW-Authenticate`, `Authorization`, `Date`, `Server`, `Content-Length`,
-    /// `Transfer-Encoding` and the hop-by-hop headers of RFC 9110, section 7.6.1.
-    fn default() -> Self {
-        use http::header as h;
-        let denied = vec![
-            h::SET_COOKIE,
-            h::WWW_AUTHENTICATE,
-            h::AUTHORIZATION,
-            h::DATE,
-            h::SERVER,
-            h::CONTENT_LENGTH,
-            h::TRANSFER_ENCODING,
-            h::CONNECTION,
-            HeaderName::from_static("keep-alive"),
-            HeaderName::from_static("proxy-connection"),
-            h::PROXY_AUTHENTICATE,
-            h::PROXY_AUTHORIZATION,
-            h::TE,
-            h::TRAILER,
-            h::UPGRADE,
-        ];
-        Self { denied }
-    }
-}
-
-impl StoredHeaders {
-    /// Stores this header too.
-    ///
-    /// ```
-    /// # use idempotent_runtime::StoredHeaders;
-    /// assert!(StoredHeaders::default().allow(&http::header::SERVER).stores(&http::header::SERVER));
-    /// ```
-    #[must_use]
-    pub fn allow(mut self, name: &HeaderName) -> Self {
-        self.denied.retain(|denied| denied != name);
-        self
-    }
-
-    /// Never stores this header.
-    ///
-    /// ```
-    /// # use idempotent_runtime::StoredHeaders;
-    /// assert!(!StoredHeaders::default().deny(http::header::ETAG).stores(&http::header::ETAG));
-    /// ```
-    #[must_use]
-    pub fn deny(mut self, name: HeaderName) -> Self {
-        self.denied.push(name);
-        self
-    }
-
-    /// Whether this header is stored.
-    ///
-    /// ```
-    /// # use idempotent_runtime::StoredHeaders;
-    /// assert!(!StoredHeaders::default().stores(&http::header::SET_COOKIE));
-    /// ```
-    #[must_use]
-    pub fn stores(&self, name: &HeaderName) -> bool {
-        !self.denied.contains(name)
-    }
-
-    /// The headers that are stored, and none that a `Connection` header names.
-    pub(crate) fn select(&self, headers: &HeaderMap) -> HeaderMap {
-        let named: Vec<_> = headers
-            .get_all(http::header::CONNECTION)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(','))
-            .map(|name| name.trim().to_ascii_lowercase())
-            .collect();
-        let mut stored = HeaderMap::with_capacity(headers.len());
-        for (name, value) in headers {
-            if self.stores(name) && !named.iter().any(|hop| hop == name.as_str()) {
-                stored.append(name.clone(), value.clone());
-            }
-        }
-        stored
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -231,24 +136,6 @@ mod tests {
         }
         let read = read_headers(&write_headers(&headers)).unwrap();
         assert_eq!(read.get_all("link").iter().collect::<Vec<_>>(), ["<1>", "<2>", "<3>"]);
-    }
-
-    #[test]
-    fn what_belongs_to_one_connection_is_not_stored() {
-        let mut headers = HeaderMap::new();
-        for (name, value) in [
-            ("connection", "close, X-Hop"),
-            ("x-hop", "1"),
-            ("date", "now"),
-            ("content-length", "2"),
-            ("transfer-encoding", "chunked"),
-            ("set-cookie", "a=1"),
-            ("etag", "\"1\""),
-        ] {
-            headers.append(name, HeaderValue::from_static(value));
-        }
-        let stored = StoredHeaders::default().select(&headers);
-        assert_eq!(stored.keys().map(HeaderName::as_str).collect::<Vec<_>>(), ["etag"]);
     }
 
     #[test]

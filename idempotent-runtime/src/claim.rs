@@ -9,32 +9,60 @@ use crate::fingerprint::Fingerprint;
 use crate::key::Key;
 use crate::lifetime::{Term, Ttl};
 use crate::record::{Record, Refusal};
+use crate::vault::Vault;
 
 /// The name of a record: its primary key.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone)]
 pub(crate) struct Address {
     pub(crate) namespace: String,
     /// `""` for keys that clients send: one key space for each caller. The function's name for natural keys.
     pub(crate) operation: String,
     pub(crate) scope: String,
     pub(crate) key: Key,
+    /// With what the parts of the record are sealed: no part of its name.
+    pub(crate) vault: Vault,
+}
+
+impl PartialEq for Address {
+    fn eq(&self, other: &Self) -> bool {
+        self.parts() == other.parts()
+    }
+}
+
+impl Eq for Address {}
+
+impl std::hash::Hash for Address {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.parts().hash(state);
+    }
 }
 
 impl Address {
     /// The number of this record's advisory lock: 8 bytes of SHA-256. A collision is a false "in use", no more.
     pub(crate) fn lock(&self) -> i64 {
-        let digest = digest(&["idempotency_keys", &self.namespace, &self.operation, &self.scope, self.key.as_str()]);
+        let [namespace, operation, scope, key] = self.parts();
+        let digest = digest(&["idempotency_keys", namespace, operation, scope, key]);
         let mut first = [0; 8];
         first.copy_from_slice(&digest[..8]);
         i64::from_le_bytes(first)
     }
-}
 
-impl Address {
+    /// The four that are its name.
+    pub(crate) fn parts(&self) -> [&str; 4] {
+        let Self { namespace, operation, scope, key, vault: _ } = self;
+        [namespace, operation, scope, key.as_str()]
+    }
+
+    /// SHA-256 of the name and of something that belongs to the record.
+    pub(crate) fn digest_of(&self, what: &[&str]) -> [u8; 32] {
+        digest(&[&self.parts()[..], what].concat())
+    }
+
     /// The key that a step sends to another system: 256 bits, the same in every attempt.
     pub(crate) fn downstream_key(&self, step: &str) -> String {
         use std::fmt::Write as _;
-        let parts = ["downstream", &self.namespace, &self.operation, &self.scope, self.key.as_str(), step];
+        let [namespace, operation, scope, key] = self.parts();
+        let parts = ["downstream", namespace, operation, scope, key, step];
         digest(&parts).iter().fold(String::with_capacity(64), |mut hex, byte| {
             let _ = write!(hex, "{byte:02x}");
             hex
@@ -119,6 +147,8 @@ pub(crate) struct Row {
     pub(crate) now: i64,
     pub(crate) record: Record,
     pub(crate) answer: Option<Answer>,
+    /// Whether there is an answer that cannot be read.
+    pub(crate) unreadable: bool,
 }
 
 /// How long a second request waits for a first whose row cannot be seen yet.
@@ -133,6 +163,7 @@ impl Row {
             (Decision::Replay, Some(answer)) => {
                 Some(Claimed::Replay(Kept { answer, left_ms: self.record.expires_at - self.now }))
             }
+            (Decision::Replay, None) if self.unreadable => Some(Claimed::Refused(Refusal::Unreadable)),
             (Decision::Replay, None) => Some(Claimed::Refused(Refusal::NotStored)),
             (Decision::Refuse(refusal), _) => Some(Claimed::Refused(refusal)),
         }
@@ -149,6 +180,7 @@ mod tests {
             operation: operation.into(),
             scope: scope.into(),
             key: Key::natural("k").unwrap(),
+            vault: Vault::default(),
         }
     }
 

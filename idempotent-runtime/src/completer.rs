@@ -6,10 +6,12 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
+use crate::claim::Unresolved;
 use crate::connection::Connection;
 use crate::engine::Idempotency;
 use crate::error::Error;
 use crate::store::Which;
+use crate::vault::Part;
 
 /// The most operations that one pass goes through.
 const BATCH: u32 = 100;
@@ -60,7 +62,10 @@ impl<C: Connection> Idempotency<C> {
         let abandoned = self.inner().unresolved(Which::Resumable { namespace, operation: name }, BATCH).await?;
         let mut finished = 0;
         for call in abandoned {
-            let arguments = call.arguments.unwrap_or_default();
+            let Unresolved { address, arguments, .. } = call;
+            let Ok(arguments) = address.vault.open(&address, Part::Arguments, arguments.unwrap_or_default()) else {
+                continue;
+            };
             match serde_json::from_slice(&arguments) {
                 Ok(arguments) => match run(arguments).await {
                     Ok(_) => finished += 1,

@@ -269,7 +269,11 @@ impl<C: Send + 'static> Inner<C> {
     /// Up to `most` claims that were never ended.
     pub(crate) async fn unresolved(&self, which: Which<'_>, most: u32) -> Result<Vec<Unresolved>, Error> {
         let mut conn = self.connection().await?;
-        self.driver.unresolved(&mut conn, which, i64::from(most)).await.map_err(Error::unavailable)
+        let mut claims = self.driver.unresolved(&mut conn, which, i64::from(most)).await.map_err(Error::unavailable)?;
+        for claim in &mut claims {
+            claim.address.vault = self.settings.vault.clone();
+        }
+        Ok(claims)
     }
 }
 

@@ -56,6 +56,10 @@ pub enum Error {
         "The request was carried out, but its answer could not be stored; ask for the current state instead of repeating it."
     )]
     ResponseNotStored,
+    /// It ran, but its answer is encrypted with a key that this engine does not have, or was altered; it will not run
+    /// again under this key.
+    #[error("The request was carried out, but its stored answer cannot be read now; repeat it later.")]
+    ResponseUnreadable,
     /// The body is larger than the engine's limit. Nothing was stored.
     #[error("The request body is larger than {limit} bytes.")]
     BodyTooLarge {
@@ -109,6 +113,12 @@ pub enum Error {
         /// What serde says.
         #[source]
         cause: serde_json::Error,
+    },
+    /// A recorded value is encrypted with a key that this engine does not have, or was altered. Nothing was released.
+    #[error("the recorded value of the step `{name}` cannot be decrypted; give the engine the key it was written with")]
+    StepUnreadable {
+        /// The name of the step.
+        name: String,
     },
     /// The program is wired wrongly; the text says what to write.
     #[error("{0}.")]
@@ -185,6 +195,11 @@ impl Error {
                 "idempotency_response_not_stored",
                 "The response to the first request with this Idempotency-Key was not stored",
             ),
+            Self::ResponseUnreadable => (
+                S::SERVICE_UNAVAILABLE,
+                "idempotency_response_unreadable",
+                "The response to the first request with this Idempotency-Key cannot be read",
+            ),
             Self::BodyTooLarge { .. } => {
                 (S::PAYLOAD_TOO_LARGE, "idempotency_body_too_large", "The request body is too large")
             }
@@ -197,6 +212,7 @@ impl Error {
             Self::StepRepeated { .. } => (S::INTERNAL_SERVER_ERROR, "idempotency_step_repeated", BROKEN),
             Self::StepOutOfOrder { .. } => (S::INTERNAL_SERVER_ERROR, "idempotency_step_out_of_order", BROKEN),
             Self::StepUndecodable { .. } => (S::INTERNAL_SERVER_ERROR, "idempotency_step_undecodable", BROKEN),
+            Self::StepUnreadable { .. } => (S::SERVICE_UNAVAILABLE, "idempotency_step_unreadable", BROKEN),
             Self::NotCommitted(_) => (S::INTERNAL_SERVER_ERROR, "idempotency_not_committed", BROKEN),
             Self::Misconfigured(_) => (S::INTERNAL_SERVER_ERROR, "idempotency_misconfigured", BROKEN),
         }
@@ -212,6 +228,8 @@ impl Error {
         match self {
             Self::KeyInUse { retry_after } => Some(*retry_after),
             Self::Unavailable(_) | Self::Retryable(_) | Self::LeaseLost => Some(Duration::from_secs(1)),
+            // Until somebody has given the engine its key.
+            Self::ResponseUnreadable | Self::StepUnreadable { .. } => Some(Duration::from_secs(60)),
             _ => None,
         }
     }
@@ -246,6 +264,7 @@ impl From<Refusal> for Error {
             }
             Refusal::OutcomeUnknown => Self::OutcomeUnknown,
             Refusal::NotStored => Self::ResponseNotStored,
+            Refusal::Unreadable => Self::ResponseUnreadable,
         }
     }
 }

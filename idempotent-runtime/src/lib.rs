@@ -74,6 +74,7 @@ mod claim;
 mod completer;
 mod connection;
 mod database;
+mod deleted;
 mod effects;
 mod engine;
 mod error;
@@ -89,6 +90,7 @@ mod lease;
 mod lifetime;
 mod machine;
 mod openapi;
+mod operations;
 mod pool;
 mod reconcile;
 mod record;
@@ -97,20 +99,23 @@ mod scope;
 mod settings;
 mod steps;
 mod store;
+mod stored_headers;
 mod sweeper;
 mod terms;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod transaction;
+mod vault;
 
 #[doc(hidden)]
 #[path = "private.rs"]
 pub mod __private;
 
-pub use answer::{Answer, Keep, StoredHeaders};
+pub use answer::{Answer, Keep};
 pub use completer::Completer;
 pub use connection::{AsyncConnection, BlockingConnection, Connection};
 pub use database::Database;
+pub use deleted::Deleted;
 pub use effects::{EffectError, after_commit};
 pub use engine::Idempotency;
 pub use error::Error;
@@ -132,8 +137,11 @@ pub use scope::Scope;
 pub use settings::{Builder, Profile, StatementCache};
 pub use steps::Steps;
 pub use store::Isolation;
+pub use stored_headers::StoredHeaders;
 pub use sweeper::Sweeper;
 pub use transaction::transaction;
+#[cfg(feature = "encryption")]
+pub use vault::Encryption;
 
 /// Makes retries, double clicks and races of a function harmless.
 ///

@@ -80,7 +80,7 @@ impl RoutePolicy {
 }
 
 fn operation(route: RoutePolicy, settings: &Settings, method: &Method) -> Value {
-    let RoutePolicy { policy: Policy { operation: _, key, fingerprint, in_flight, keep }, kept } = route;
+    let RoutePolicy { policy: Policy { operation: _, place: _, key, fingerprint, in_flight, keep }, kept } = route;
     let (header, required) = match key {
         KeySource::Header(name, need) => (Some(name), need.asks(method)),
         KeySource::Expression => (None, false),

@@ -5,15 +5,17 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
-use crate::answer::StoredHeaders;
 use crate::connection::Connection;
 use crate::engine::Idempotency;
 use crate::key_policy::KeyPolicy;
 use crate::machine::{LoadRow, StateMachine, TransitionError};
+use crate::operations::Operations;
 use crate::pool::ConnectionPool;
 use crate::reconcile::{HeldRecord, Reconcile, Resolution};
 use crate::scope::Scope;
 use crate::store::Isolation;
+use crate::stored_headers::StoredHeaders;
+use crate::vault::Vault;
 
 /// The largest request body that is read, and the largest answer that is stored, unless said otherwise: 1 MiB.
 pub(crate) const LIMIT: usize = 1024 * 1024;
@@ -79,6 +81,9 @@ pub(crate) struct Settings {
     pub(crate) isolation: Isolation,
     pub(crate) statement_cache: StatementCache,
     pub(crate) reconcile: Option<Reconcile>,
+    pub(crate) vault: Vault,
+    /// What the engine was called for, so far.
+    pub(crate) operations: Operations,
 }
 
 impl std::fmt::Debug for Settings {
@@ -152,6 +157,8 @@ impl<C: Connection> Builder<C> {
             isolation: Isolation::default(),
             statement_cache: StatementCache::default(),
             reconcile: None,
+            vault: Vault::default(),
+            operations: Operations::default(),
         };
         Self { pool, settings, expiries: Vec::new() }
     }
@@ -323,6 +330,23 @@ impl<C: Connection> Builder<C> {
         Fut: Future<Output = Resolution> + Send + 'static,
     {
         self.settings.reconcile = Some(crate::reconcile::hook(hook));
+        self
+    }
+
+    /// Encrypts what is stored of answers (headers and body, or the result of a plain function), of recorded steps, and
+    /// of kept arguments. What was stored before is read as it is.
+    ///
+    /// ```
+    /// use idempotent_runtime::Encryption;
+    ///
+    /// # #[cfg(all(feature = "sqlite", feature = "deadpool"))]
+    /// # fn set(builder: idempotent_runtime::Builder<idempotent_runtime::doc::Sqlite>, key: [u8; 32]) {
+    /// let _ = builder.encryption(Encryption::new(1, &key));
+    /// # }
+    /// ```
+    #[cfg(feature = "encryption")]
+    pub fn encryption(mut self, encryption: crate::Encryption) -> Self {
+        self.settings.vault = encryption.into();
         self
     }
 

@@ -20,6 +20,7 @@ use crate::pool::Pooled;
 use crate::run::Backoff;
 use crate::store::fault::{Fault, classify};
 use crate::store::{Driver, Ended};
+use crate::vault::{Part, Unreadable};
 
 /// The recovery points of one run: what is recorded is not done again, by a retry or by whoever takes the run over.
 ///
@@ -147,7 +148,7 @@ impl<C: Send + 'static> Steps<C> {
         failpoint!("step.run.before");
         let value = step(self.downstream_key(name)).await?;
         failpoint!("step.run.executed");
-        let row = encode(name, &value)?;
+        let row = self.encode(name, &value)?;
         self.record(&row).await?;
         failpoint!("step.run.recorded");
         self.position += 1;
@@ -194,7 +195,7 @@ impl<C: Send + 'static> Steps<C> {
             }
             // A COMMIT whose answer was lost may have committed after all.
             if let Some(row) = self.look_again().await? {
-                let value = decode(&row)?;
+                let value = self.decode(&row)?;
                 self.position += 1;
                 return Ok(value);
             }
@@ -237,7 +238,7 @@ impl<C: Send + 'static> Steps<C> {
             }
         };
         failpoint!("step.tx.executed");
-        let encoded = ran.and_then(|value| Ok((encode(name, &value)?, value)));
+        let encoded = ran.and_then(|value| Ok((self.encode(name, &value)?, value)));
         let (row, value) = match encoded {
             Ok(encoded) => encoded,
             Err(error) => {
@@ -278,7 +279,7 @@ impl<C: Send + 'static> Steps<C> {
                 let error = Error::StepOutOfOrder { recorded: row.name.clone(), called: name.to_owned() };
                 return Err(self.keep_claim(error));
             }
-            let value = decode(row).map_err(|error| self.keep_claim(error))?;
+            let value = self.decode(row).map_err(|error| self.keep_claim(error))?;
             self.recorded.pop_front();
             self.position += 1;
             return Ok(Some(value));
@@ -323,6 +324,21 @@ impl<C: Send + 'static> Steps<C> {
         let steps = self.engine.driver.steps(&mut conn, &self.claim.address, self.fence).await;
         let position = usize::try_from(self.position).unwrap_or(usize::MAX);
         Ok(steps.map_err(Error::unavailable)?.into_iter().nth(position))
+    }
+
+    /// A value, as it is recorded.
+    fn encode(&self, name: &str, value: &impl Serialize) -> Result<StepRow, Error> {
+        let (address, plain) = (&self.claim.address, serde_json::to_vec(value).map_err(Error::Unserializable)?);
+        let value = address.vault.seal(address, Part::Step(name), plain.into()).map_err(Error::unavailable)?;
+        Ok(StepRow { name: name.to_owned(), value })
+    }
+
+    /// A value that was recorded.
+    fn decode<T: DeserializeOwned>(&self, row: &StepRow) -> Result<T, Error> {
+        let (address, StepRow { name, value }) = (&self.claim.address, row);
+        let plain = address.vault.open(address, Part::Step(name), value.clone());
+        let plain = plain.map_err(|Unreadable| Error::StepUnreadable { name: name.clone() })?;
+        serde_json::from_slice(&plain).map_err(|cause| Error::StepUndecodable { name: name.clone(), cause })
     }
 
     /// Marks the claim as not to be given back: what runs now does not fit what is recorded.
@@ -385,13 +401,4 @@ enum Attempt<T> {
     Committed(T),
     /// It was rolled back, or its COMMIT had no answer: run it again.
     MetAnother(diesel::result::Error),
-}
-
-fn encode(name: &str, value: &impl Serialize) -> Result<StepRow, Error> {
-    let value = serde_json::to_vec(value).map_err(Error::Unserializable)?;
-    Ok(StepRow { name: name.to_owned(), value: value.into() })
-}
-
-fn decode<T: DeserializeOwned>(row: &StepRow) -> Result<T, Error> {
-    serde_json::from_slice(&row.value).map_err(|cause| Error::StepUndecodable { name: row.name.clone(), cause })
 }

@@ -10,7 +10,9 @@ use crate::global::Global;
 use crate::key::{Key, KeyError};
 use crate::key_part::{KeyPart, storable};
 use crate::lifetime::{Term, Ttl};
+use crate::operations::Place;
 use crate::settings::Settings;
+use crate::vault::Part;
 
 /// Attempts after which an abandoned claim is held.
 const MAX_ATTEMPTS: i64 = 10;
@@ -20,6 +22,8 @@ const MAX_ATTEMPTS: i64 = 10;
 pub struct Policy {
     /// The function's name: part of the address of natural keys.
     pub operation: &'static str,
+    /// Where the function stands.
+    pub place: Place,
     /// Where the key comes from.
     pub key: KeySource,
     /// What of an HTTP request is fingerprinted.
@@ -232,7 +236,10 @@ impl Terms<()> {
     ) -> Result<Claim, Error> {
         let (operation, key) = match (header_key, self.key) {
             (Some(key), _) => (String::new(), key),
-            (None, Some(key)) => (policy.operation.to_owned(), key?),
+            (None, Some(key)) => {
+                settings.operations.check(policy.operation, policy.place)?;
+                (policy.operation.to_owned(), key?)
+            }
             (None, None) => return Err(Error::KeyMissing),
         };
         let scope = match self.scope {
@@ -245,14 +252,17 @@ impl Terms<()> {
         let arguments = self.arguments.transpose().map_err(Error::Unserializable)?;
         let ttl = self.ttl?;
         let lease = self.lease.transpose()?.unwrap_or(Term::default_for(ttl)).within(ttl)?;
+        let (namespace, vault) = (settings.namespace.clone(), settings.vault.clone());
+        let address = Address { namespace, operation, scope, key, vault };
+        let arguments = arguments.map(|plain| address.vault.seal(&address, Part::Arguments, plain.into()));
         Ok(Claim {
-            address: Address { namespace: settings.namespace.clone(), operation, scope, key },
             fingerprint: fingerprint(value),
             ttl,
             lease,
             hold: self.hold,
             max_attempts: self.max_attempts,
-            arguments: arguments.map(Into::into),
+            arguments: arguments.transpose().map_err(Error::unavailable)?,
+            address,
         })
     }
 }

@@ -253,12 +253,11 @@ fn expand_published(policy: &Policy, function: &Function, root: &TokenStream) ->
 
 /// `Policy { … }`.
 fn policy_value(policy: &Policy, function: &Function, private: &TokenStream) -> TokenStream {
+    let name = format!("::{}", function.name());
+    let path = quote!(::core::concat!(::core::module_path!(), #name));
     let operation = match &policy.name {
         Some(name) => quote!(#name),
-        None => {
-            let name = format!("::{}", function.name());
-            quote!(::core::concat!(::core::module_path!(), #name))
-        }
+        None => path.clone(),
     };
     let key = match &policy.key {
         Key::Header { name, .. } if matches!(policy.mode, Mode::Stepped) => {
@@ -287,6 +286,7 @@ fn policy_value(policy: &Policy, function: &Function, private: &TokenStream) -> 
     quote! {
         #private::Policy {
             operation: #operation,
+            place: #private::Place { function: #path, at: (::core::file!(), ::core::line!(), ::core::column!()) },
             key: #private::KeySource::#key,
             fingerprint: #private::Print::#fingerprint,
             in_flight: #private::InFlight::#in_flight,

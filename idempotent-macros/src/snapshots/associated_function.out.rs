@@ -11,6 +11,10 @@ async fn create(
 ) -> ::idempotent_runtime::__private::Response {
     static __POLICY: ::idempotent_runtime::__private::Policy = ::idempotent_runtime::__private::Policy {
         operation: "Api::create",
+        place: ::idempotent_runtime::__private::Place {
+            function: ::core::concat!(::core::module_path!(), "::create"),
+            at: (::core::file!(), ::core::line!(), ::core::column!()),
+        },
         key: ::idempotent_runtime::__private::KeySource::Header(
             "idempotency-key",
             ::idempotent_runtime::__private::Need::ByMethod,

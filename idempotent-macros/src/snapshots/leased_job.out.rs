@@ -9,6 +9,10 @@ pub(crate) async fn run_job(job: &Job, __1: Limits) -> Result<Report, JobError> 
     }
     static __POLICY: ::reexported::runtime::__private::Policy = ::reexported::runtime::__private::Policy {
         operation: ::core::concat!(::core::module_path!(), "::run_job"),
+        place: ::reexported::runtime::__private::Place {
+            function: ::core::concat!(::core::module_path!(), "::run_job"),
+            at: (::core::file!(), ::core::line!(), ::core::column!()),
+        },
         key: ::reexported::runtime::__private::KeySource::Expression,
         fingerprint: ::reexported::runtime::__private::Print::Nothing,
         in_flight: ::reexported::runtime::__private::InFlight::Reject,

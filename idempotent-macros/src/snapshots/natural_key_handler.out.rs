@@ -13,6 +13,10 @@ async fn like(
     }
     static __POLICY: ::idempotent_runtime::__private::Policy = ::idempotent_runtime::__private::Policy {
         operation: "likes.add",
+        place: ::idempotent_runtime::__private::Place {
+            function: ::core::concat!(::core::module_path!(), "::like"),
+            at: (::core::file!(), ::core::line!(), ::core::column!()),
+        },
         key: ::idempotent_runtime::__private::KeySource::Expression,
         fingerprint: ::idempotent_runtime::__private::Print::Bytes,
         in_flight: ::idempotent_runtime::__private::InFlight::Reject,

@@ -13,6 +13,10 @@ async fn pay(
     }
     static __POLICY: ::idempotent_runtime::__private::Policy = ::idempotent_runtime::__private::Policy {
         operation: ::core::concat!(::core::module_path!(), "::pay"),
+        place: ::idempotent_runtime::__private::Place {
+            function: ::core::concat!(::core::module_path!(), "::pay"),
+            at: (::core::file!(), ::core::line!(), ::core::column!()),
+        },
         key: ::idempotent_runtime::__private::KeySource::Header(
             "idempotency-key",
             ::idempotent_runtime::__private::Need::Always,

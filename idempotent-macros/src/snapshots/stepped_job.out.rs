@@ -9,6 +9,10 @@ async fn run_job(job: Job) -> Result<Report, JobError> {
     }
     static __POLICY: ::idempotent_runtime::__private::Policy = ::idempotent_runtime::__private::Policy {
         operation: "jobs.run",
+        place: ::idempotent_runtime::__private::Place {
+            function: ::core::concat!(::core::module_path!(), "::run_job"),
+            at: (::core::file!(), ::core::line!(), ::core::column!()),
+        },
         key: ::idempotent_runtime::__private::KeySource::Expression,
         fingerprint: ::idempotent_runtime::__private::Print::Nothing,
         in_flight: ::idempotent_runtime::__private::InFlight::Reject,

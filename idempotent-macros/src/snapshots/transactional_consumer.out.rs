@@ -12,6 +12,10 @@ async fn on_payment(
     }
     static __POLICY: ::idempotent_runtime::__private::Policy = ::idempotent_runtime::__private::Policy {
         operation: ::core::concat!(::core::module_path!(), "::on_payment"),
+        place: ::idempotent_runtime::__private::Place {
+            function: ::core::concat!(::core::module_path!(), "::on_payment"),
+            at: (::core::file!(), ::core::line!(), ::core::column!()),
+        },
         key: ::idempotent_runtime::__private::KeySource::Expression,
         fingerprint: ::idempotent_runtime::__private::Print::Value,
         in_flight: ::idempotent_runtime::__private::InFlight::Reject,

@@ -3,6 +3,10 @@
 pub(crate) const CREATE_ORDER: ::idempotent_runtime::RoutePolicy = ::idempotent_runtime::__private::route_policy(
     ::idempotent_runtime::__private::Policy {
         operation: ::core::concat!(::core::module_path!(), "::create_order"),
+        place: ::idempotent_runtime::__private::Place {
+            function: ::core::concat!(::core::module_path!(), "::create_order"),
+            at: (::core::file!(), ::core::line!(), ::core::column!()),
+        },
         key: ::idempotent_runtime::__private::KeySource::Header(
             "idempotency-key",
             ::idempotent_runtime::__private::Need::ByMethod,
@@ -28,6 +32,10 @@ pub(crate) async fn create_order(
     }
     static __POLICY: ::idempotent_runtime::__private::Policy = ::idempotent_runtime::__private::Policy {
         operation: ::core::concat!(::core::module_path!(), "::create_order"),
+        place: ::idempotent_runtime::__private::Place {
+            function: ::core::concat!(::core::module_path!(), "::create_order"),
+            at: (::core::file!(), ::core::line!(), ::core::column!()),
+        },
         key: ::idempotent_runtime::__private::KeySource::Header(
             "idempotency-key",
             ::idempotent_runtime::__private::Need::ByMethod,

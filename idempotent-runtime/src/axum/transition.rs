@@ -4,8 +4,15 @@ use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::StatusCode;
 
+use crate::deleted::Deleted;
 use crate::http::transition;
 use crate::machine::{Transition, TransitionError};
+
+impl IntoResponse for Deleted {
+    fn into_response(self) -> Response {
+        self.status().into_response()
+    }
+}
 
 /// What the function answers with; 204 No Content if there was nothing left to do. A handler that has something to show
 /// in both cases matches on the transition instead.

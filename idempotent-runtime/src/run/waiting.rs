@@ -180,6 +180,7 @@ mod tests {
                 operation: String::new(),
                 scope: String::new(),
                 key: Key::natural(key).unwrap(),
+                vault: crate::vault::Vault::default(),
             },
             fingerprint: Fingerprint::of_value(&[asked]),
             ttl: Ttl::FOREVER,

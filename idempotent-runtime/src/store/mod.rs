@@ -24,6 +24,7 @@ use crate::answer::{Answer, write_headers};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
 use crate::database::Database;
 use crate::lifetime::Term;
+use crate::vault::Part;
 use statement::{Bind, Statement};
 
 pub(crate) use row::{FoundRow, FoundSql};
@@ -314,8 +315,7 @@ pub(crate) fn unbalanced() -> diesel::result::Error {
 }
 
 fn address_binds(address: &Address) -> Vec<Bind> {
-    let Address { namespace, operation, scope, key } = address;
-    [namespace, operation, scope, &key.as_str().to_owned()].map(|text| Bind::Text(text.clone())).into()
+    address.parts().map(|text| Bind::Text(text.to_owned())).into()
 }
 
 /// Binds 1 to 11 of the upsert.
@@ -357,7 +357,7 @@ fn step_binds(address: &Address, fence: Fence, position: i64, step: &StepRow) ->
 fn change_binds(address: &Address, fence: Fence, change: Change<'_>) -> Vec<Bind> {
     let mut binds = fence_binds(address, fence);
     match change {
-        Change::Complete(stored) | Change::Decide(Some(stored)) => binds.extend(stored_binds(stored)),
+        Change::Complete(stored) | Change::Decide(Some(stored)) => binds.extend(stored_binds(address, stored)),
         Change::Renew(lease) => binds.push(Bind::Int(lease.millis())),
         Change::Release | Change::Hold | Change::Decide(None) => {}
     }
@@ -365,13 +365,14 @@ fn change_binds(address: &Address, fence: Fence, change: Change<'_>) -> Vec<Bind
 }
 
 /// Status, headers and body.
-fn stored_binds(stored: &Stored) -> [Bind; 3] {
-    match stored {
-        Stored::Answer(Answer { status, headers, body }) => [
-            Bind::Int(i64::from(status.as_u16())),
-            Bind::Bytes(write_headers(headers).into()),
-            Bind::Bytes(body.clone()),
-        ],
-        Stored::Tombstone => [Bind::NoInt, Bind::NoBytes, Bind::NoBytes],
+fn stored_binds(address: &Address, stored: &Stored) -> [Bind; 3] {
+    let Stored::Answer(Answer { status, headers, body }) = stored else { return NOT_STORED };
+    let status = i64::from(status.as_u16());
+    let headers = address.vault.seal(address, Part::Headers, write_headers(headers).into());
+    match (headers, address.vault.seal(address, Part::Body(status), body.clone())) {
+        (Ok(headers), Ok(body)) => [Bind::Int(status), Bind::Bytes(headers), Bind::Bytes(body)],
+        _ => NOT_STORED,
     }
 }
+
+const NOT_STORED: [Bind; 3] = [Bind::NoInt, Bind::NoBytes, Bind::NoBytes];

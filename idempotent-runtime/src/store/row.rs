@@ -9,6 +9,7 @@ use crate::claim::{Address, Fence, Row, StepRow, Unresolved};
 use crate::fingerprint::Fingerprint;
 use crate::key::Key;
 use crate::record::{Record, State};
+use crate::vault::{Part, Unreadable, Vault};
 
 /// The types of a [`LookRow`], in the order of [`super::sql::COLUMNS`].
 pub(crate) type LookSql =
@@ -75,15 +76,15 @@ pub(crate) const COMPLETED: i64 = 1;
 pub(crate) const RELEASED: i64 = 2;
 
 /// Reads a row that the look returned.
-pub(crate) fn read_look(row: LookRow) -> Row {
+pub(crate) fn read_look(address: &Address, row: LookRow) -> Row {
     let (now, fingerprint, state, held, lease_until, expires_at, status, headers, body) = row;
-    let answer = body.and_then(|body| {
-        Some(Answer::new(
-            StatusCode::from_u16(u16::try_from(status?).ok()?).ok()?,
-            read_headers(&headers.unwrap_or_default())?,
-            body.into(),
-        ))
-    });
+    let (answer, unreadable) = match body {
+        Some(body) => match read_answer(address, status.unwrap_or(0), headers.unwrap_or_default(), body) {
+            Ok(answer) => (answer, false),
+            Err(Unreadable) => (None, true),
+        },
+        None => (None, false),
+    };
     let state = match state {
         COMPLETED => State::Completed,
         RELEASED => State::Released,
@@ -98,16 +99,30 @@ pub(crate) fn read_look(row: LookRow) -> Row {
             held: held != 0,
             lease_until,
             expires_at,
-            replayable: answer.is_some(),
+            replayable: answer.is_some() || unreadable,
         },
         answer,
+        unreadable,
     }
 }
 
+/// Reads a stored answer; `None` for one that somebody else wrote. Its headers tell whether it is sealed: a body may
+/// begin with any byte.
+fn read_answer(address: &Address, status: i64, headers: Vec<u8>, body: Vec<u8>) -> Result<Option<Answer>, Unreadable> {
+    let (sealed, vault) = (Vault::is_sealed(&headers), &address.vault);
+    let headers = vault.open(address, Part::Headers, headers.into())?;
+    let body = match sealed {
+        true => vault.open(address, Part::Body(status), body.into())?,
+        false => body.into(),
+    };
+    let status = u16::try_from(status).ok().and_then(|status| StatusCode::from_u16(status).ok());
+    Ok(status.zip(read_headers(&headers)).map(|(status, headers)| Answer::new(status, headers, body)))
+}
+
 /// Reads the row of a [`FOUND`] claim; `None` for one that carries none.
-pub(crate) fn read_found(row: ClaimRow) -> Option<Row> {
+pub(crate) fn read_found(address: &Address, row: ClaimRow) -> Option<Row> {
     let (_, _, _, _, now, fingerprint, state, held, lease_until, expires_at, status, headers, body) = row;
-    Some(read_look((now, fingerprint?, state?, held?, lease_until?, expires_at?, status, headers, body)))
+    Some(read_look(address, (now, fingerprint?, state?, held?, lease_until?, expires_at?, status, headers, body)))
 }
 
 /// Reads a recorded step.
@@ -115,11 +130,17 @@ pub(crate) fn read_step((name, value): RecordedRow) -> StepRow {
     StepRow { name, value: value.into() }
 }
 
-/// Reads an unresolved claim; `None` if somebody else wrote it.
+/// Reads an unresolved claim, without the keys of an engine; `None` if somebody else wrote it.
 pub(crate) fn read_unresolved(namespace: &str, row: UnresolvedRow) -> Option<Unresolved> {
     let (operation, scope, key, owner, token, generation, attempt, created_at, arguments) = row;
     Some(Unresolved {
-        address: Address { namespace: namespace.to_owned(), operation, scope, key: Key::of_stored(key) },
+        address: Address {
+            namespace: namespace.to_owned(),
+            operation,
+            scope,
+            key: Key::of_stored(key),
+            vault: Vault::default(),
+        },
         fence: Fence { owner: Uuid::from_slice(&owner).ok()?, token, generation, attempt },
         created_at,
         arguments: arguments.map(Into::into),

@@ -107,8 +107,8 @@ impl Order {
         orders::table.find(id).select(Self::as_select()).first(conn).await
     }
 
-    /// Deletes this order, and with it its history.
-    pub(crate) async fn delete(self, conn: &mut Db) -> QueryResult<()> {
-        diesel::delete(orders::table.find(self.id)).execute(conn).await.map(drop)
+    /// Deletes this order, and with it its history; says how many orders went.
+    pub(crate) async fn delete(self, conn: &mut Db) -> QueryResult<usize> {
+        diesel::delete(orders::table.find(self.id)).execute(conn).await
     }
 }

@@ -10,7 +10,7 @@ use examples::problem::Problem;
 use examples::server;
 use examples::text::Text;
 use examples::user::User;
-use idempotent_runtime::{Transition, TransitionError, idempotent, state_transition};
+use idempotent_runtime::{Deleted, Transition, TransitionError, idempotent, state_transition};
 use serde::Deserialize;
 
 use crate::app::App;
@@ -81,16 +81,13 @@ async fn notify(user: User, Path(id): Path<i64>, #[tx] conn: &mut Db) -> Result<
 
 /// Deletes an order. One that is not there is deleted already; another user's is not there.
 #[idempotent(key = header, ttl = "72h", scope = user.name)]
-async fn remove(user: User, Path(id): Path<i64>, #[tx] conn: &mut Db) -> Result<StatusCode, Problem> {
+async fn remove(user: User, Path(id): Path<i64>, #[tx] conn: &mut Db) -> Result<Deleted, Problem> {
     match Order::lock(conn, &user.name, id).await {
         Ok(order) if order.status == OrderStatus::Paying => {
             Err(order.conflict("it cannot be deleted before its payment has ended"))
         }
-        Ok(order) => {
-            order.delete(conn).await?;
-            Ok(StatusCode::NO_CONTENT)
-        }
-        Err(Problem::NotFound) => Ok(StatusCode::NO_CONTENT),
+        Ok(order) => Ok(order.delete(conn).await?.into()),
+        Err(Problem::NotFound) => Ok(Deleted::rows(0)),
         Err(problem) => Err(problem),
     }
 }

@@ -347,7 +347,7 @@ async fn finish(conn: &mut impl Claims, address: &Address, fence: Fence, level: 
     let mut binds = fence_binds(address, fence);
     let text = match end {
         End::Commit(stored) | End::Undo(stored) => {
-            binds.extend(stored_binds(stored));
+            binds.extend(stored_binds(address, stored));
             sql::COMPLETE
         }
         End::Forget | End::RollBack => sql::RELEASE,
@@ -376,13 +376,13 @@ async fn ended_or_rolled_back(conn: &mut impl Claims, ended: QueryResult<()>, ba
 async fn look(conn: &mut impl Claims, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
     let rows: Vec<LookRow> = conn.rows(look).await?;
-    Ok(rows.into_iter().next().map(read_look))
+    Ok(rows.into_iter().next().map(|row| read_look(address, row)))
 }
 
 async fn look_locked(conn: &mut impl Claims, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(LOOK_LOCKED, address_binds(address));
     let rows: Vec<LookRow> = conn.rows(look).await?;
-    Ok(rows.into_iter().next().map(read_look))
+    Ok(rows.into_iter().next().map(|row| read_look(address, row)))
 }
 
 /// Writes the claim; `None` if the row may not be claimed.

@@ -4,7 +4,7 @@ use diesel::QueryResult;
 use diesel::connection::{TransactionDepthChange, TransactionManagerStatus, ValidTransactionManagerStatus};
 
 use super::texts::{COMMIT, ROLL_BACK, begin_sql, held_open};
-use crate::claim::{Address, Claim};
+use crate::claim::Claim;
 use crate::store::Isolation;
 use crate::store::wire::{Wire, depth};
 
@@ -21,8 +21,7 @@ pub(super) async fn begin_unless_held(conn: &mut impl Wire, claim: &Claim, isola
     if depth(conn)? > 0 {
         return conn.begin().await;
     }
-    let Address { namespace, operation, scope, key } = &claim.address;
-    let address = [namespace.as_bytes(), operation.as_bytes(), scope.as_bytes(), key.as_str().as_bytes()];
+    let address = claim.address.parts().map(str::as_bytes);
     begin_with(conn, &(begin_sql(Some(isolation)) + &held_open(address))).await
 }
 

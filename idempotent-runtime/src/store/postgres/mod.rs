@@ -312,7 +312,7 @@ async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claime
         match row.0 {
             WON => return Ok(Claimed::Won(Fence { owner, token: row.1, generation: row.2, attempt: row.3 })),
             FOUND => {
-                if let Some(settled) = read_found(row).and_then(|row| row.settle(claim.fingerprint)) {
+                if let Some(settled) = read_found(&claim.address, row).and_then(|row| row.settle(claim.fingerprint)) {
                     return Ok(settled);
                 }
             }
@@ -326,7 +326,7 @@ async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claime
 async fn look(conn: &mut impl Pipes, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
     let rows: Vec<LookRow> = conn.rows(look).await?;
-    Ok(rows.into_iter().next().map(read_look))
+    Ok(rows.into_iter().next().map(|row| read_look(address, row)))
 }
 
 /// What a look and a lock say together. The look is judged first: concurrent replays fail the lock.
@@ -342,7 +342,7 @@ fn judge(claim: &Claim, free: bool, row: Option<Row>) -> Claimed {
 fn complete_new(claim: &Claim, fence: Fence, stored: &Stored) -> Statement {
     let mut binds = claim_binds(claim, fence.owner);
     binds.truncate(8);
-    binds.extend(stored_binds(stored));
+    binds.extend(stored_binds(&claim.address, stored));
     Statement::new(COMPLETE_NEW, binds)
 }
 

@@ -34,7 +34,8 @@ pub(super) async fn open(conn: &mut AsyncPgConnection, claim: &Claim, isolation:
     begun?;
     // Known to the transaction manager before any code of the user runs: its own transactions must be savepoints.
     set_depth(conn, 1);
-    let judged = free.and_then(|free| Ok(judge(claim, free, row.optional()?.map(read_look))));
+    let judged =
+        free.and_then(|free| Ok(judge(claim, free, row.optional()?.map(|row| read_look(&claim.address, row)))));
     match (judged, saved) {
         (Ok(Claimed::Won(fence)), Ok(_)) => {
             set_depth(conn, 2);

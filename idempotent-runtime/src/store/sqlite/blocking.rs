@@ -123,7 +123,7 @@ pub(super) fn finish(
 
 pub(super) fn look(conn: &mut SqliteConnection, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
-    Ok(look.get_result::<LookRow>(conn).optional()?.map(read_look))
+    Ok(look.get_result::<LookRow>(conn).optional()?.map(|row| read_look(address, row)))
 }
 
 /// Writes the claim; `None` if the row may not be claimed.
@@ -141,7 +141,7 @@ pub(super) fn complete(
     stored: &Stored,
 ) -> QueryResult<bool> {
     let mut binds = fence_binds(address, fence);
-    binds.extend(stored_binds(stored));
+    binds.extend(stored_binds(address, stored));
     Ok(Statement::<()>::new(sql::COMPLETE, binds).execute(conn)? == 1)
 }
 
