@@ -78,7 +78,7 @@ async fn i19_i22_a_holder_that_lost_its_lease_is_told_and_its_answer_is_refused(
         let (service, key) = (Arc::clone(&service), key.clone());
         tokio::spawn(async move { service.post("/leased", &key, "zombie").await })
     };
-    while service.records().await == 0 {
+    while service.runs() == 0 {
         tokio::task::yield_now().await;
     }
     // Another has taken over, and still runs.
