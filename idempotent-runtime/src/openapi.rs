@@ -54,6 +54,18 @@ pub enum Kept {
     Computed,
 }
 
+/// That of a handler with mistakes: what names it causes no other error.
+pub const UNKNOWN_POLICY: RoutePolicy = RoutePolicy {
+    policy: Policy {
+        operation: "",
+        key: KeySource::Expression,
+        fingerprint: Print::Nothing,
+        in_flight: InFlight::Reject,
+        keep: Keep::Default,
+    },
+    kept: Kept::Computed,
+};
+
 /// What `policy = NAME` writes.
 #[must_use]
 pub const fn route_policy(policy: Policy, kept: Kept) -> RoutePolicy {
@@ -177,6 +189,7 @@ fn responses(has_header: bool, required: bool, settings: &Settings) -> Value {
         errors.push(Error::KeyInvalid(KeyError::Empty));
     }
     errors.extend([
+        Error::ScopeMissing,
         Error::BodyUnreadable,
         Error::KeyReused,
         Error::KeyInUse { retry_after: Duration::ZERO },

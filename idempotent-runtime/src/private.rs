@@ -5,7 +5,7 @@ pub use crate::answer::Keep;
 pub use crate::axum::{Call, leased, stepped, transactional};
 #[cfg(feature = "__failpoints")]
 pub use crate::failpoint::FAILPOINTS;
-pub use crate::openapi::{Kept, route_policy};
+pub use crate::openapi::{Kept, UNKNOWN_POLICY, route_policy};
 pub use crate::pool::Connection;
 pub use crate::run::plain;
 pub use crate::terms::{InFlight, KeySource, Need, Policy, Print, Terms};
