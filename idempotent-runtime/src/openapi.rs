@@ -10,6 +10,7 @@ use crate::answer::Keep;
 use crate::engine::Idempotency;
 use crate::error::Error;
 use crate::key::{KeyError, MAX_KEY_BYTES};
+use crate::operations::Place;
 use crate::settings::{ExpiryHeader, Profile, Settings};
 use crate::terms::{InFlight, KeySource, Policy, Print};
 
@@ -53,6 +54,19 @@ pub enum Kept {
     /// An expression of each call.
     Computed,
 }
+
+/// That of a handler with mistakes: what names it causes no other error.
+pub const UNKNOWN_POLICY: RoutePolicy = RoutePolicy {
+    policy: Policy {
+        operation: "",
+        place: Place { function: "", at: ("", 0, 0) },
+        key: KeySource::Expression,
+        fingerprint: Print::Nothing,
+        in_flight: InFlight::Reject,
+        keep: Keep::Default,
+    },
+    kept: Kept::Computed,
+};
 
 /// What `policy = NAME` writes.
 #[must_use]
@@ -177,6 +191,7 @@ fn responses(has_header: bool, required: bool, settings: &Settings) -> Value {
         errors.push(Error::KeyInvalid(KeyError::Empty));
     }
     errors.extend([
+        Error::ScopeMissing,
         Error::BodyUnreadable,
         Error::KeyReused,
         Error::KeyInUse { retry_after: Duration::ZERO },

@@ -8,7 +8,7 @@ pub use crate::blocking;
 pub use crate::connection::{AsyncConnection, BlockingConnection, Connection};
 #[cfg(feature = "__failpoints")]
 pub use crate::failpoint::FAILPOINTS;
-pub use crate::openapi::{Kept, route_policy};
+pub use crate::openapi::{Kept, UNKNOWN_POLICY, route_policy};
 pub use crate::operations::Place;
 pub use crate::run::plain;
 pub use crate::terms::{InFlight, KeySource, Need, Policy, Print, Terms};

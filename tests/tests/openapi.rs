@@ -134,7 +134,10 @@ async fn the_profile_and_the_policy_of_the_engine_are_published_too() {
 async fn whether_a_key_is_required_is_a_question_of_the_method() {
     let put = described(CREATE_ORDER, Method::PUT, |builder| builder).await;
     assert_eq!(put["parameters"][0]["required"], false);
-    assert_eq!(codes(&put["responses"]["400"]), json!(["idempotency_key_invalid", "idempotency_body_unreadable"]));
+    assert_eq!(
+        codes(&put["responses"]["400"]),
+        json!(["idempotency_key_invalid", "idempotency_scope_missing", "idempotency_body_unreadable"])
+    );
     assert_eq!(described(CREATE_ORDER, Method::GET, |builder| builder).await, json!({}), "never claimed");
     let optional = described(BY_TTL, Method::POST, |builder| builder).await;
     assert_eq!(optional["parameters"][0]["name"], "X-Request-Id");
@@ -147,7 +150,10 @@ async fn whether_a_key_is_required_is_a_question_of_the_method() {
 async fn a_key_that_is_no_header_is_no_parameter() {
     let operation = described(LIKE, Method::POST, |builder| builder).await;
     assert_eq!(operation["parameters"], json!([]));
-    assert_eq!(codes(&operation["responses"]["400"]), json!(["idempotency_body_unreadable"]));
+    assert_eq!(
+        codes(&operation["responses"]["400"]),
+        json!(["idempotency_scope_missing", "idempotency_body_unreadable"])
+    );
     assert_eq!(operation["x-idempotency"]["keptForever"], true);
     assert_eq!(operation["x-idempotency"]["fingerprint"], "none");
 }

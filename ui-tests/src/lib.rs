@@ -6,7 +6,7 @@ pub use axum::http::StatusCode;
 pub use axum::response::{IntoResponse, Response};
 pub use idempotent_runtime::doc::OrderStatus;
 pub use idempotent_runtime::{
-    Error, Idempotency, StateMachine, Transition, TransitionError, idempotent, state_transition,
+    Error, Idempotency, RoutePolicy, StateMachine, Transition, TransitionError, idempotent, state_transition,
 };
 use serde::{Deserialize, Serialize};
 

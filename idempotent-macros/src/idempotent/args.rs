@@ -114,6 +114,14 @@ impl Args {
         root_of(self.root.as_ref())
     }
 
+    /// The constant that the policy is published in.
+    pub(crate) fn published(&self) -> Option<&Ident> {
+        match &self.policy {
+            Some(Expr::Path(path)) => path.path.get_ident(),
+            Some(_) | None => None,
+        }
+    }
+
     /// Every expression over the parameters.
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
         let Self { key, ttl, scope, fingerprint, lease, max_attempts, arguments, engine, .. } = self;

@@ -265,10 +265,7 @@ pub(super) fn check_fingerprint(args: &Args, http: bool, errors: &mut Errors) ->
 /// The name of a constant beside the function.
 pub(super) fn check_policy(args: &Args, http: bool, errors: &mut Errors) -> Option<Ident> {
     let written = args.policy.as_ref()?;
-    let name = match written {
-        Expr::Path(path) => path.path.get_ident().cloned(),
-        _ => None,
-    };
+    let name = args.published();
     if name.is_none() {
         errors.at(written, "`policy` must be the name of a new constant; write one such as `policy = CREATE_ORDER`");
     } else if !http {
@@ -277,7 +274,7 @@ pub(super) fn check_policy(args: &Args, http: bool, errors: &mut Errors) -> Opti
             "`policy` is published for clients, and only an HTTP handler has some; remove `policy`, or write `http`",
         );
     }
-    name.filter(|_| http)
+    name.filter(|_| http).cloned()
 }
 
 pub(super) fn check_store(args: &Args, http: bool, errors: &mut Errors) -> Option<Keep> {

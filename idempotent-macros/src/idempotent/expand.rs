@@ -5,7 +5,9 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Pat, ReturnType, Signature, Type};
 
-use super::policy::{Fingerprint, Keep, Key, Kind, Lifetime, Mode, Policy};
+use super::args::Args;
+use super::policy::{Fingerprint, Key, Kind, Lifetime, Mode, Policy};
+use super::route::{constant, expand_policy, expand_published};
 use crate::function::{Function, MarkerKind, Waiting};
 use crate::nested::{Halves, Nested, expand_connection_check, named_parameters, outer_attributes, word};
 use crate::pattern::by_reference;
@@ -93,12 +95,15 @@ fn response_span(signature: &Signature) -> Span {
 }
 
 /// A handler that has the right shape and does nothing, for a function with mistakes: its routes still compile.
-pub(crate) fn shape_of_handler(root: &TokenStream, function: &Function) -> TokenStream {
+pub(crate) fn shape_of_handler(args: &Args, function: &Function) -> TokenStream {
+    let root = args.root();
     let private = quote!(#root::__private);
     let Function { visibility, .. } = function;
     let outer_attributes = outer_attributes(function);
     let declaration = handler_signature(&private, function);
+    let published = args.published().map(|name| constant(name, function, &root, &quote!(#private::UNKNOWN_POLICY)));
     quote! {
+        #published
         #(#outer_attributes)*
         #[allow(unused_variables, clippy::unused_async)]
         #visibility #declaration {
@@ -221,78 +226,6 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
 
 fn markers_of(function: &Function) -> Vec<Option<MarkerKind>> {
     function.parameters().map(|(_, marker)| marker.map(|marker| marker.kind)).collect()
-}
-
-/// `static __POLICY: Policy = …;`
-fn expand_policy(policy: &Policy, function: &Function, private: &TokenStream) -> TokenStream {
-    let (name, value) = (word("__POLICY"), policy_value(policy, function, private));
-    quote!(static #name: #private::Policy = #value;)
-}
-
-/// `pub const CREATE_ORDER: RoutePolicy = …;`, seen as far as the function.
-fn expand_published(policy: &Policy, function: &Function, root: &TokenStream) -> Option<TokenStream> {
-    let name = policy.published.as_ref()?;
-    let private = quote!(#root::__private);
-    let (visibility, value) = (&function.visibility, policy_value(policy, function, &private));
-    let ttl = match &policy.ttl {
-        Lifetime::Forever => quote!(Forever),
-        Lifetime::Millis(millis) => {
-            let millis = i64::try_from(*millis).unwrap_or(i64::MAX);
-            quote!(Millis(#millis))
-        }
-        Lifetime::Expression(_) => quote!(Computed),
-    };
-    let documentation = format!("The policy of [`{}`], to be published.", function.name());
-    let conditions = function.attributes.iter().filter(|attribute| attribute.path().is_ident("cfg"));
-    Some(quote! {
-        #(#conditions)*
-        #[doc = #documentation]
-        #visibility const #name: #root::RoutePolicy = #private::route_policy(#value, #private::Kept::#ttl);
-    })
-}
-
-/// `Policy { … }`.
-fn policy_value(policy: &Policy, function: &Function, private: &TokenStream) -> TokenStream {
-    let name = format!("::{}", function.name());
-    let path = quote!(::core::concat!(::core::module_path!(), #name));
-    let operation = match &policy.name {
-        Some(name) => quote!(#name),
-        None => path.clone(),
-    };
-    let key = match &policy.key {
-        Key::Header { name, .. } if matches!(policy.mode, Mode::Stepped) => {
-            quote!(Header(#name, #private::Need::Always))
-        }
-        Key::Header { name, optional: false } => quote!(Header(#name, #private::Need::ByMethod)),
-        Key::Header { name, optional: true } => quote!(Header(#name, #private::Need::Optional)),
-        Key::Expression(_) => quote!(Expression),
-    };
-    let fingerprint = match policy.fingerprint {
-        Fingerprint::Bytes => quote!(Bytes),
-        Fingerprint::Json => quote!(Json),
-        Fingerprint::Nothing => quote!(Nothing),
-        Fingerprint::Expression(_) => quote!(Value),
-    };
-    let keep = match &policy.keep {
-        Keep::Default => quote!(Default),
-        Keep::Success => quote!(Success),
-        Keep::All => quote!(All),
-        Keep::By(rule) => quote!(By(#rule)),
-    };
-    let in_flight = match policy.wait {
-        Some(millis) => quote!(Wait { millis: #millis }),
-        None => quote!(Reject),
-    };
-    quote! {
-        #private::Policy {
-            operation: #operation,
-            place: #private::Place { function: #path, at: (::core::file!(), ::core::line!(), ::core::column!()) },
-            key: #private::KeySource::#key,
-            fingerprint: #private::Print::#fingerprint,
-            in_flight: #private::InFlight::#in_flight,
-            keep: #private::Keep::#keep,
-        }
-    }
 }
 
 /// `Terms::for_millis(…).key(&…).scope(&…)…`, each call spanned on the user's expression.

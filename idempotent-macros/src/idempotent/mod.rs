@@ -5,6 +5,7 @@ mod checks;
 mod expand;
 mod in_flight;
 mod policy;
+mod route;
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -36,7 +37,7 @@ pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStre
     match policy {
         Some(policy) if errors.is_empty() => expand::expand(&policy, &function),
         _ if wrappable && args.is_http() => {
-            let shape = expand::shape_of_handler(&args.root(), &function);
+            let shape = expand::shape_of_handler(&args, &function);
             quote!(#errors #shape)
         }
         _ => {

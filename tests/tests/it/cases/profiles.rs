@@ -6,7 +6,7 @@ use axum::response::IntoResponse;
 use axum::routing::{any, post};
 use futures_util::FutureExt;
 use http::{Request, StatusCode};
-use idempotent_runtime::{KeyPolicy, Profile, idempotent};
+use idempotent_runtime::{Builder, KeyPolicy, Profile, idempotent};
 use serde_json::{Value, json};
 use tower::ServiceExt;
 
@@ -136,7 +136,7 @@ fn expiry(answer: &Answer) -> Option<u64> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_says_for_how_long_it_is_kept() {
-    let Some(service) = Service::with(8, |builder| builder.expiry_header()).await else { return };
+    let Some(service) = Service::with(8, Builder::expiry_header).await else { return };
     for mode in [MODES[0], MODES[1], "/stepped"] {
         let key = key();
         let first = service.post(mode, &key, "order").await;
