@@ -13,14 +13,13 @@ use tracing::Instrument;
 use super::answers::{capture, ours, refuse};
 use super::call::{Again, Call, asked};
 use crate::engine::Engine;
-use crate::error::Error;
 use crate::global::{AnyEngine, EngineFor};
 use crate::http::answers::settle;
-use crate::http::{claim_of, sent_key};
-use crate::run::{self, Outcome, Ran};
+use crate::http::{claim_of, run as shared, sent_key};
+use crate::run::{self, Ran};
 use crate::settings::Profile;
 use crate::steps::Steps;
-use crate::store::{Access, End};
+use crate::store::End;
 use crate::terms::{Policy, Terms};
 
 /// Runs a handler whose writes, claim and answer commit in one transaction.
@@ -42,16 +41,8 @@ where
         let engine = engine.find().map_err(|error| refuse(&error, Profile::default()))?;
         let inner = Arc::clone(engine.inner());
         let claim = claim_of(&inner.settings, policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
-        let access = if call.head.method.is_safe() { Access::Read } else { Access::Write };
-        let first = Some(args);
-        let erased = Arc::clone(&inner) as Arc<dyn Engine>;
-        let body = Handler { first, again: call.again, run: handler, policy, engine: erased };
-        let run = async move {
-            match claim {
-                Some(claim) => run::transactional(&inner, &claim, body).await,
-                None => run::unclaimed(&inner, access, body).await.map(Outcome::Ran),
-            }
-        };
+        let body = Handler { first: Some(args), again: call.again, run: handler, policy, engine: engine.erased() };
+        let run = shared::transactional(inner, claim, call.head.method.clone(), body);
         let outcome = in_own_task(engine.inner().tasks(), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
@@ -69,11 +60,12 @@ struct Handler<A, H> {
 
 impl<C, A, H> run::Body<C> for Handler<A, H>
 where
-    C: Send,
-    A: Send,
-    H: for<'c> Fn(A, &'c mut C) -> BoxFuture<'c, Response> + Send + Sync,
+    C: Send + 'static,
+    A: Send + 'static,
+    H: for<'c> Fn(A, &'c mut C) -> BoxFuture<'c, Response> + Send + Sync + 'static,
 {
     type Value = Response;
+    type Run<'c> = BoxFuture<'c, Ran<Response>>;
 
     fn run<'c>(&'c mut self, conn: &'c mut C) -> BoxFuture<'c, Ran<Response>> {
         async move {
@@ -109,13 +101,8 @@ where
         let engine = engine.find_any().map_err(|error| refuse(&error, Profile::default()))?.0;
         let claim = claim_of(engine.settings(), policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
         let inner = Arc::clone(&engine);
-        let run = async move {
-            let body = async { capture(handler(args).await, policy.keep, inner.settings()).await };
-            match claim {
-                Some(claim) => run::leased(&inner, &claim, |_| body).await,
-                None => Ok(Outcome::Ran(body.await.value)),
-            }
-        };
+        let body = async move { capture(handler(args).await, policy.keep, inner.settings()).await };
+        let run = shared::leased(Arc::clone(&engine), claim, body);
         let outcome = in_own_task(engine.tasks(), run).await;
         settle(outcome, engine.settings()).map_err(ours)
     };
@@ -139,23 +126,17 @@ where
         let args = call.args?;
         let (engine, terms) = terms(&args).split();
         let engine = engine.find().map_err(|error| refuse(&error, Profile::default()))?;
-        let (inner, erased) = (Arc::clone(engine.inner()), engine.erased());
+        let inner = Arc::clone(engine.inner());
         let claim = claim_of(&inner.settings, policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
-        let claim = claim.ok_or_else(|| refuse(&Error::KeyMissing, inner.settings.profile))?;
-        let run = async move {
-            let body = |grant: &run::Grant| {
-                let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
-                let steps = Steps::load(Arc::clone(&inner), claim, grant.fence, lease, Arc::clone(&grant.keeps_claim));
-                let settings = &inner.settings;
-                async move {
-                    match steps.await {
-                        Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, settings).await,
-                        Err(error) => Ran { value: refuse(&error, settings.profile), end: End::RollBack },
-                    }
-                }
-            };
-            run::leased(&erased, &claim, body).await
+        let settled = Arc::clone(&inner);
+        let body = async move |steps| {
+            let settings = &settled.settings;
+            match steps {
+                Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, settings).await,
+                Err(error) => Ran { value: refuse(&error, settings.profile), end: End::RollBack },
+            }
         };
+        let run = shared::stepped(inner, claim, body);
         let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };

@@ -3,9 +3,10 @@
 pub(crate) mod answers;
 mod capture;
 mod request;
+pub(crate) mod run;
 pub(crate) mod transition;
 
-pub(crate) use capture::capture;
+pub(crate) use capture::{Captured, capture};
 pub(crate) use request::{Asked, claim_of, sent_key};
 
 /// An answer of the toolkit itself.

@@ -1,0 +1,53 @@
+//! A request that was read, run in its mode: with its claim, or without one where it needs none.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use crate::claim::Claim;
+use crate::engine::{Engine, Inner};
+use crate::error::Error;
+use crate::run::{self, Body, Grant, Outcome, Ran};
+use crate::steps::Steps;
+use crate::store::Access;
+
+/// Runs a handler whose writes, claim and answer commit in one transaction.
+pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
+    engine: Arc<Inner<C>>,
+    claim: Option<Claim>,
+    method: http::Method,
+    body: B,
+) -> Result<Outcome<B::Value>, Error> {
+    let access = if method.is_safe() { Access::Read } else { Access::Write };
+    match claim {
+        Some(claim) => run::transactional(&engine, &claim, body).await,
+        None => run::unclaimed(&engine, access, body).await.map(Outcome::Ran),
+    }
+}
+
+/// Runs a handler under a lease.
+pub(crate) async fn leased<R>(
+    engine: Arc<dyn Engine>,
+    claim: Option<Claim>,
+    body: impl Future<Output = Ran<R>>,
+) -> Result<Outcome<R>, Error> {
+    match claim {
+        Some(claim) => run::leased(&engine, &claim, |_| body).await,
+        None => Ok(Outcome::Ran(body.await.value)),
+    }
+}
+
+/// Runs a handler with recovery points, under a lease. It is given its steps, or why they could not be loaded.
+pub(crate) async fn stepped<C: Send + 'static, R, Fut: Future<Output = Ran<R>>>(
+    engine: Arc<Inner<C>>,
+    claim: Option<Claim>,
+    body: impl FnOnce(Result<Steps<C>, Error>) -> Fut,
+) -> Result<Outcome<R>, Error> {
+    let claim = claim.ok_or(Error::KeyMissing)?;
+    let erased: Arc<dyn Engine> = Arc::<Inner<C>>::clone(&engine);
+    let with_steps = |grant: &Grant| {
+        let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
+        let steps = Steps::load(engine, claim, grant.fence, lease, Arc::clone(&grant.keeps_claim));
+        async move { body(steps.await).await }
+    };
+    run::leased(&erased, &claim, with_steps).await
+}
