@@ -65,9 +65,12 @@
     )
 )]
 
+#[cfg(feature = "actix")]
+mod actix;
 mod answer;
 #[cfg(feature = "axum")]
 mod axum;
+mod caller;
 mod claim;
 mod completer;
 mod database;
@@ -77,7 +80,7 @@ mod error;
 mod failpoint;
 mod fingerprint;
 mod global;
-#[cfg(feature = "axum")]
+#[cfg(any(feature = "actix", feature = "axum"))]
 mod http;
 mod key;
 mod key_part;
@@ -104,6 +107,7 @@ mod transaction;
 pub mod __private;
 
 pub use answer::{Answer, Keep, StoredHeaders};
+pub use caller::Caller;
 pub use completer::Completer;
 pub use database::Database;
 pub use effects::{EffectError, after_commit};

@@ -12,7 +12,7 @@ use crate::arguments::parse_arguments;
 use crate::errors::Errors;
 use crate::function::{Function, not_a_function};
 use args::Args;
-use policy::Policy;
+use policy::{Framework, Policy};
 
 /// Expands the attribute, or shows every mistake and keeps the function.
 pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStream {
@@ -35,7 +35,7 @@ pub(crate) fn attribute(arguments: TokenStream, item: &TokenStream) -> TokenStre
     match policy {
         Some(policy) if errors.is_empty() => expand::expand(&policy, &function),
         _ if wrappable && args.is_http() => {
-            let shape = expand::shape_of_handler(&args.root(), &function);
+            let shape = expand::shape_of_handler(&args.root(), &Framework::of(&args), &function);
             quote!(#errors #shape)
         }
         _ => {

@@ -1,20 +1,14 @@
 use super::database;
 
+mod actix;
 mod agreement;
 pub(crate) mod app;
-mod client;
+mod axum;
 mod contested;
-mod expiry;
-mod faults;
+mod dropped;
 mod graphs;
-mod held;
 mod identity;
 mod interleavings;
-mod leases;
 pub(crate) mod machines;
 mod plain;
 mod pools;
-mod protocol;
-mod races;
-mod replay;
-mod steps;

@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use futures_util::FutureExt;
 use http::StatusCode;
 
-use super::app::{Gates, MODES, Service, insert, key, post, read};
+use super::app::{Gates, MODES, Service, insert, key, post};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_gets_the_same_answer_and_runs_nothing() {
@@ -205,7 +205,8 @@ async fn i58_wrong_then_right_under_one_key_follows_the_classes() {
             true => StatusCode::from_u16(status).unwrap().into_response(),
             false => StatusCode::OK.into_response(),
         };
-        let service = Service { app: service.app.clone(), database: Arc::clone(&service.database) }
+        let service = service
+            .twin()
             .on_tx(move |conn, _| {
                 let failing = Arc::clone(&tx);
                 async move {
@@ -280,12 +281,7 @@ async fn i32_every_way_out_completes_or_releases() {
         for _ in 0..2 {
             // A panic goes on to the caller, and gives the key back.
             let request = post(mode, "the-key-of-a-panic", "panic");
-            let router = service.router();
-            let unwound = tokio::spawn(async move {
-                use tower::ServiceExt;
-                read(router.oneshot(request).await.unwrap()).await
-            });
-            assert!(unwound.await.unwrap_err().is_panic());
+            service.crash(request).await;
         }
         service.sql("DELETE FROM idempotency_keys WHERE key = 'the-key-of-a-panic'").await;
     }

@@ -76,9 +76,8 @@ async fn i53_a_streamed_answer_is_framed_rightly_over_http_1_and_2() {
         let chunks = (0..5).map(|n| Ok::<_, std::io::Error>(vec![b'0' + n; 3_000]));
         Body::from_stream(futures_util::stream::iter(chunks)).into_response()
     });
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let serving = tokio::spawn(std::future::IntoFuture::into_future(axum::serve(listener, service.router())));
+    let serving = service.serve().await;
+    let address = serving.address;
     let clients = [
         reqwest::Client::builder().http1_only().build().unwrap(),
         reqwest::Client::builder().http2_prior_knowledge().build().unwrap(),
@@ -99,7 +98,6 @@ async fn i53_a_streamed_answer_is_framed_rightly_over_http_1_and_2() {
         }
         assert!(bodies[0].len() == 15_000 && bodies.iter().all(|body| *body == bodies[0]));
     }
-    serving.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,0 +1,6 @@
+mod service;
+
+use service::Actix as Framework;
+
+#[path = "../http/mod.rs"]
+mod http;
