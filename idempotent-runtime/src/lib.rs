@@ -80,7 +80,7 @@ mod error;
 mod failpoint;
 mod fingerprint;
 mod global;
-#[cfg(any(feature = "actix", feature = "axum"))]
+#[cfg(any(feature = "actix", feature = "axum", feature = "tower"))]
 mod http;
 mod key;
 mod key_part;
@@ -100,6 +100,8 @@ mod sweeper;
 mod terms;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+#[cfg(feature = "tower")]
+mod tower;
 mod transaction;
 
 #[doc(hidden)]
@@ -131,6 +133,8 @@ pub use settings::{Builder, Profile, StatementCache};
 pub use steps::Steps;
 pub use store::Isolation;
 pub use sweeper::Sweeper;
+#[cfg(feature = "tower")]
+pub use tower::{IdempotencyBody, IdempotencyLayer, IdempotencyService};
 pub use transaction::transaction;
 
 /// Makes retries, double clicks and races of a function harmless.

@@ -1,14 +1,11 @@
 //! One request to an annotated handler, from its key to its answer.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse};
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
 use http::header::{HeaderName, HeaderValue};
-use tokio_util::task::TaskTracker;
-use tracing::Instrument;
 
 use super::answers::{capture, refuse};
 use super::call::{Again, Call, asked};
@@ -53,7 +50,7 @@ where
             engine: engine.erased(),
         };
         let run = shared::transactional(inner, claim, call.head.method, body);
-        let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
+        let outcome = shared::in_own_local_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, key)
@@ -116,7 +113,7 @@ where
         let (inner, request) = (Arc::clone(&engine), call.request);
         let body = async move { capture(handler(request, args).await, policy.keep, inner.settings()).await };
         let run = shared::leased(Arc::clone(&engine), claim, body);
-        let outcome = in_own_task(engine.tasks(), run).await;
+        let outcome = shared::in_own_local_task(engine.tasks(), run).await;
         settle(outcome, engine.settings()).map_err(ours)
     };
     with_key(answer.await, key)
@@ -151,19 +148,10 @@ where
             }
         };
         let run = shared::stepped(inner, claim, body);
-        let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
+        let outcome = shared::in_own_local_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, key)
-}
-
-/// Runs claim to completion in a task of its own, on this thread: a client that hangs up stops nothing, and nothing is
-/// dropped in the middle of a statement. A panic goes on to the caller.
-async fn in_own_task<T: 'static>(tasks: &TaskTracker, run: impl Future<Output = T> + 'static) -> T {
-    match tasks.spawn_local(run.in_current_span()).await {
-        Ok(outcome) => outcome,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
 }
 
 /// An answer, or the one that refuses, with the key as it was sent.

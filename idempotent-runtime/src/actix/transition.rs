@@ -2,11 +2,11 @@
 
 use actix_web::body::{BoxBody, EitherBody};
 use actix_web::http::StatusCode;
-use actix_web::{HttpRequest, HttpResponse, Responder, ResponseError};
+use actix_web::{HttpRequest, HttpResponse, Responder, ResponseError, web};
 
 use super::convert::ours;
 use crate::http::transition;
-use crate::machine::{Transition, TransitionError};
+use crate::machine::{RowId, RowName, Transition, TransitionError};
 
 /// What the function answers with; 204 No Content if there was nothing left to do. A handler that has something to show
 /// in both cases matches on the transition instead.
@@ -39,5 +39,12 @@ impl Responder for TransitionError {
 
     fn respond_to(self, _: &HttpRequest) -> HttpResponse {
         HttpResponse::from_error(self)
+    }
+}
+
+/// `#[id] order: web::Path<i64>`: unlike that of axum, a pattern cannot take it apart.
+impl<ST, T: RowId<ST>> RowId<ST> for web::Path<T> {
+    fn row_name(&self) -> RowName {
+        T::row_name(self)
     }
 }

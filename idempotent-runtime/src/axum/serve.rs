@@ -1,14 +1,11 @@
 //! One request to an annotated handler, from its key to its answer.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use axum::response::Response;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use tokio_util::task::TaskTracker;
-use tracing::Instrument;
 
 use super::answers::{capture, ours, refuse};
 use super::call::{Again, Call, asked};
@@ -43,7 +40,7 @@ where
         let claim = claim_of(&inner.settings, policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
         let body = Handler { first: Some(args), again: call.again, run: handler, policy, engine: engine.erased() };
         let run = shared::transactional(inner, claim, call.head.method.clone(), body);
-        let outcome = in_own_task(engine.inner().tasks(), run).await;
+        let outcome = shared::in_own_task(engine.inner().tasks(), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, policy, &head)
@@ -103,7 +100,7 @@ where
         let inner = Arc::clone(&engine);
         let body = async move { capture(handler(args).await, policy.keep, inner.settings()).await };
         let run = shared::leased(Arc::clone(&engine), claim, body);
-        let outcome = in_own_task(engine.tasks(), run).await;
+        let outcome = shared::in_own_task(engine.tasks(), run).await;
         settle(outcome, engine.settings()).map_err(ours)
     };
     with_key(answer.await, policy, &head)
@@ -137,19 +134,10 @@ where
             }
         };
         let run = shared::stepped(inner, claim, body);
-        let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
+        let outcome = shared::in_own_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, policy, &head)
-}
-
-/// Runs claim to completion in a task of its own: a client that hangs up stops nothing, and nothing is dropped in the
-/// middle of a statement. A panic goes on to the caller.
-async fn in_own_task<T: Send + 'static>(tasks: &TaskTracker, run: impl Future<Output = T> + Send + 'static) -> T {
-    match tasks.spawn(run.in_current_span()).await {
-        Ok(outcome) => outcome,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
 }
 
 /// An answer, or the one that refuses, with the key as it was sent.

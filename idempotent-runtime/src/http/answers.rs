@@ -23,12 +23,17 @@ pub(crate) fn settle<R>(outcome: Result<Outcome<R>, Error>, settings: &Settings)
     }
 }
 
+/// In the extensions of a response: nothing ran, and nothing of it is to be kept by a layer around.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Refused;
+
 /// The answer of a request that was refused.
 pub(crate) fn refuse(error: &Error, profile: Profile) -> Response {
     let mut response = match profile {
         Profile::Stripe => stripe(error),
     };
     *response.status_mut() = error.status();
+    response.extensions_mut().insert(Refused);
     if let Some(wait) = error.retry_after() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds(wait)));
     }

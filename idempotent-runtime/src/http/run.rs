@@ -3,6 +3,9 @@
 use std::future::Future;
 use std::sync::Arc;
 
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
 use crate::claim::Claim;
 use crate::engine::{Engine, Inner};
 use crate::error::Error;
@@ -50,4 +53,27 @@ pub(crate) async fn stepped<C: Send + 'static, R, Fut: Future<Output = Ran<R>>>(
         async move { body(steps.await).await }
     };
     run::leased(&erased, &claim, with_steps).await
+}
+
+/// Runs claim to completion in a task of its own: a client that hangs up stops nothing, and nothing is dropped in the
+/// middle of a statement. A panic goes on to the caller.
+#[cfg(any(feature = "axum", feature = "tower"))]
+pub(crate) async fn in_own_task<T: Send + 'static>(
+    tasks: &TaskTracker,
+    run: impl Future<Output = T> + Send + 'static,
+) -> T {
+    joined(tasks.spawn(run.in_current_span())).await
+}
+
+/// The same on this thread, for what must not leave it.
+#[cfg(feature = "actix")]
+pub(crate) async fn in_own_local_task<T: 'static>(tasks: &TaskTracker, run: impl Future<Output = T> + 'static) -> T {
+    joined(tasks.spawn_local(run.in_current_span())).await
+}
+
+async fn joined<T>(task: tokio::task::JoinHandle<T>) -> T {
+    match task.await {
+        Ok(outcome) => outcome,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
 }

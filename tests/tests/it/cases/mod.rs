@@ -9,6 +9,7 @@ mod dropped;
 mod graphs;
 mod identity;
 mod interleavings;
+mod layer;
 pub(crate) mod machines;
 mod plain;
 mod pools;

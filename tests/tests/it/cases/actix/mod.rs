@@ -1,3 +1,4 @@
+mod own;
 mod service;
 
 use service::Actix as Framework;
