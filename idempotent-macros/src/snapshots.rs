@@ -20,6 +20,7 @@ macro_rules! snapshots {
 
 snapshots! {
     transactional_handler: "key = header, ttl = \"72h\", scope = user.id";
+    actix_handler: "actix, key = header, ttl = \"72h\", scope = user.id";
     leased_handler: "key = header(\"X-Request-Id\", optional), ttl = app.ttl, lease = app.lease, store = success, engine = app.engine";
     waiting_handler: "key = header, ttl = \"72h\", fingerprint = json, in_flight = wait(\"5s\"), policy = CREATE_ORDER";
     natural_key_handler: "http, name = \"likes.add\", key = (user.id, post.id), ttl = \"forever\"";

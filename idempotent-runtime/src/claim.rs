@@ -129,6 +129,8 @@ pub(crate) enum Claimed {
     Won(Fence),
     /// It ran before.
     Replay(Kept),
+    /// It ran before, and its answer is sealed with a key that is not at hand.
+    Unreadable,
     /// Run nothing.
     Refused(Refusal),
 }
@@ -163,7 +165,7 @@ impl Row {
             (Decision::Replay, Some(answer)) => {
                 Some(Claimed::Replay(Kept { answer, left_ms: self.record.expires_at - self.now }))
             }
-            (Decision::Replay, None) if self.unreadable => Some(Claimed::Refused(Refusal::Unreadable)),
+            (Decision::Replay, None) if self.unreadable => Some(Claimed::Unreadable),
             (Decision::Replay, None) => Some(Claimed::Refused(Refusal::NotStored)),
             (Decision::Refuse(refusal), _) => Some(Claimed::Refused(refusal)),
         }

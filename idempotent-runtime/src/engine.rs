@@ -31,7 +31,7 @@ const EXPIRY_BATCH: u32 = 500;
 static LARGEST_BODY_LIMIT: AtomicUsize = AtomicUsize::new(crate::settings::LIMIT);
 
 /// How much of a request body may be read before its engine is known.
-#[cfg(feature = "axum")]
+#[cfg(any(feature = "actix", feature = "axum"))]
 pub(crate) fn largest_body_limit() -> usize {
     LARGEST_BODY_LIMIT.load(Ordering::Relaxed)
 }

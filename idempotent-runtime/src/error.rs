@@ -264,7 +264,6 @@ impl From<Refusal> for Error {
             }
             Refusal::OutcomeUnknown => Self::OutcomeUnknown,
             Refusal::NotStored => Self::ResponseNotStored,
-            Refusal::Unreadable => Self::ResponseUnreadable,
         }
     }
 }

@@ -65,11 +65,14 @@
     )
 )]
 
+#[cfg(feature = "actix")]
+mod actix;
 mod answer;
 #[cfg(feature = "axum")]
 mod axum;
 #[cfg(feature = "blocking")]
 pub mod blocking;
+mod caller;
 mod claim;
 mod completer;
 mod connection;
@@ -81,7 +84,7 @@ mod error;
 mod failpoint;
 mod fingerprint;
 mod global;
-#[cfg(feature = "axum")]
+#[cfg(any(feature = "actix", feature = "axum", feature = "tower"))]
 mod http;
 mod key;
 mod key_part;
@@ -104,6 +107,8 @@ mod sweeper;
 mod terms;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+#[cfg(feature = "tower")]
+mod tower;
 mod transaction;
 mod vault;
 
@@ -112,6 +117,7 @@ mod vault;
 pub mod __private;
 
 pub use answer::{Answer, Keep};
+pub use caller::Caller;
 pub use completer::Completer;
 pub use connection::{AsyncConnection, BlockingConnection, Connection};
 pub use database::Database;
@@ -139,6 +145,8 @@ pub use steps::Steps;
 pub use store::Isolation;
 pub use stored_headers::StoredHeaders;
 pub use sweeper::Sweeper;
+#[cfg(feature = "tower")]
+pub use tower::{IdempotencyBody, IdempotencyLayer, IdempotencyService};
 pub use transaction::transaction;
 #[cfg(feature = "encryption")]
 pub use vault::Encryption;

@@ -41,6 +41,12 @@ pub fn boxed<'f, F: Future + Send + 'f>(future: F) -> BoxFuture<'f, F::Output> {
     Box::pin(future)
 }
 
+/// What handlers of actix-web are expanded to.
+#[cfg(feature = "actix")]
+pub mod actix {
+    pub use crate::actix::{Call, Response, boxed, extractor, leased, respond, stepped, transactional};
+}
+
 /// What `#[derive(StateMachine)]` writes.
 pub use crate::__state_machine_impls as state_machine_impls;
 pub use crate::machine::{Columns, EventOf, Expiry, Graph, NoRow, StateMachine, TableName, Tables};

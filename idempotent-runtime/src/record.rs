@@ -105,8 +105,6 @@ pub enum Refusal {
     OutcomeUnknown,
     /// It ran, but its answer could not be stored.
     NotStored,
-    /// It ran, but its answer is encrypted with a key that is not at hand.
-    Unreadable,
 }
 
 /// The protocol: what to do with a request, given what is stored under its key and the database's clock.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use http::request::Parts;
 
+use crate::caller::Caller;
 use crate::key_part::storable;
 
 /// The engine's rule for whose key a request carries, used where an attribute has no `scope = …`.
@@ -33,6 +34,7 @@ type Reader = Arc<dyn Fn(&Parts) -> Option<String> + Send + Sync>;
 #[derive(Clone)]
 enum Rule {
     Shared,
+    Caller,
     Of(Reader),
 }
 
@@ -60,10 +62,24 @@ impl Scope {
         Self(Rule::Shared)
     }
 
+    /// Whose key it is, as authentication has said: the [`Caller`] in the extensions of the request. Without one the
+    /// request is refused.
+    ///
+    /// ```
+    /// # use idempotent_runtime::Scope;
+    /// let rule = Scope::caller();
+    /// # let _ = rule;
+    /// ```
+    #[must_use]
+    pub fn caller() -> Self {
+        Self(Rule::Caller)
+    }
+
     /// The stored scope of a request; `None` when the rule names nobody. A shared scope is `""`, never NULL.
     pub(crate) fn resolve(&self, parts: &Parts) -> Option<String> {
         match &self.0 {
             Rule::Shared => Some(String::new()),
+            Rule::Caller => storable(parts.extensions.get::<Caller>()?),
             Rule::Of(rule) => storable(&rule(parts)?),
         }
     }
@@ -73,6 +89,7 @@ impl fmt::Debug for Scope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self.0 {
             Rule::Shared => "Scope::shared()",
+            Rule::Caller => "Scope::caller()",
             Rule::Of(_) => "Scope::of(…)",
         })
     }
@@ -90,6 +107,16 @@ mod tests {
     fn a_rule_that_names_nobody_refuses() {
         assert_eq!(Scope::of(|_| None).resolve(&parts()), None);
         assert_eq!(Scope::of(|_| Some(String::new())).resolve(&parts()), None);
+        assert_eq!(Scope::caller().resolve(&parts()), None);
         assert_eq!(Scope::shared().resolve(&parts()), Some(String::new()));
+    }
+
+    #[test]
+    fn the_caller_is_whom_authentication_has_named() {
+        let mut parts = parts();
+        parts.extensions.insert(Caller::new("alice"));
+        assert_eq!(Scope::caller().resolve(&parts).as_deref(), Some("alice"));
+        parts.extensions.insert(Caller::new(""));
+        assert_eq!(Scope::caller().resolve(&parts), None);
     }
 }

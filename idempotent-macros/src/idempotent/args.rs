@@ -8,7 +8,7 @@ use crate::arguments::{Argument, Value, fill, root_of, unknown};
 use crate::errors::Errors;
 
 /// What works.
-const ACCEPTED: [&str; 15] = [
+const ACCEPTED: [&str; 16] = [
     "key",
     "ttl",
     "scope",
@@ -24,9 +24,8 @@ const ACCEPTED: [&str; 15] = [
     "engine",
     "crate",
     "http",
+    "actix",
 ];
-/// What the design names and a later version brings.
-const RESERVED: [&str; 1] = ["actix"];
 
 /// As written: every argument at most once, its value not yet understood.
 #[derive(Default)]
@@ -46,6 +45,7 @@ pub(crate) struct Args {
     pub(crate) engine: Option<Expr>,
     pub(crate) root: Option<Expr>,
     pub(crate) http: Option<Ident>,
+    pub(crate) actix: Option<Ident>,
     /// Every name that stands there, with or without a value that can be used.
     written: Vec<String>,
 }
@@ -56,8 +56,13 @@ impl Args {
         for Argument { name, value } in arguments {
             let word = name.unraw().to_string();
             args.written.push(word.clone());
-            if word == "http" {
-                args.parse_http(name, value, errors);
+            let flag = match word.as_str() {
+                "http" => Some(&mut args.http),
+                "actix" => Some(&mut args.actix),
+                _ => None,
+            };
+            if let Some(flag) = flag {
+                raise(flag, &word, name, value, errors);
                 continue;
             }
             let slot = match word.as_str() {
@@ -75,10 +80,6 @@ impl Args {
                 "policy" => &mut args.policy,
                 "engine" => &mut args.engine,
                 "crate" => &mut args.root,
-                reserved if RESERVED.contains(&reserved) => {
-                    errors.at(name, format_args!("argument `{reserved}` does not work yet; remove it"));
-                    continue;
-                }
                 other => {
                     errors.at(&name, unknown("argument", other, &ACCEPTED));
                     continue;
@@ -89,23 +90,15 @@ impl Args {
         args
     }
 
-    fn parse_http(&mut self, name: Ident, value: Value, errors: &mut Errors) {
-        match (&self.http, value) {
-            (Some(_), _) => errors.at(name, "duplicate argument `http`; remove this one"),
-            (None, Value::Expr(value)) => errors.at(value, "argument `http` takes no value; write `http`"),
-            (None, Value::Broken) => {}
-            (None, Value::Flag) => self.http = Some(name),
-        }
-    }
-
     /// Whether an argument stands there at all.
     pub(crate) fn is_written(&self, name: &str) -> bool {
         self.written.iter().any(|written| written == name)
     }
 
-    /// Whether the function is an HTTP handler: said with `http`, or by where its key comes from.
+    /// Whether the function is an HTTP handler: said with `http` or `actix`, or by where its key comes from.
     pub(crate) fn is_http(&self) -> bool {
         self.http.is_some()
+            || self.actix.is_some()
             || self.key.as_ref().is_some_and(|key| matches!(word_of(key).as_deref(), Some("header" | "token")))
     }
 
@@ -126,6 +119,18 @@ impl Args {
     pub(crate) fn expressions(&self) -> impl Iterator<Item = &Expr> {
         let Self { key, ttl, scope, fingerprint, lease, max_attempts, arguments, engine, .. } = self;
         [key, ttl, scope, fingerprint, lease, max_attempts, arguments, engine].into_iter().flatten()
+    }
+}
+
+/// Raises a flag, which has no value and stands there once.
+fn raise(flag: &mut Option<Ident>, word: &str, name: Ident, value: Value, errors: &mut Errors) {
+    match (&flag, value) {
+        (Some(_), _) => errors.at(name, format_args!("duplicate argument `{word}`; remove this one")),
+        (None, Value::Expr(value)) => {
+            errors.at(value, format_args!("argument `{word}` takes no value; write `{word}`"));
+        }
+        (None, Value::Broken) => {}
+        (None, Value::Flag) => *flag = Some(name),
     }
 }
 

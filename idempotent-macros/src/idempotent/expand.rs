@@ -6,7 +6,7 @@ use syn::spanned::Spanned;
 use syn::{Pat, ReturnType, Signature, Type};
 
 use super::args::Args;
-use super::policy::{Fingerprint, Key, Kind, Lifetime, Mode, Policy};
+use super::policy::{Fingerprint, Framework, Key, Kind, Lifetime, Mode, Policy};
 use super::route::{constant, expand_policy, expand_published};
 use crate::function::{Function, MarkerKind, Waiting};
 use crate::nested::{Halves, Nested, expand_connection_check, named_parameters, outer_attributes, word};
@@ -14,7 +14,7 @@ use crate::pattern::by_reference;
 
 pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
     match &policy.kind {
-        Kind::Http => expand_handler(policy, function),
+        Kind::Http(framework) => expand_handler(policy, framework, function),
         Kind::Plain(result) => expand_plain(policy, function, result),
     }
 }
@@ -27,14 +27,18 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
 ///              transactional(__call, &__POLICY, |(user, Json(card))| terms, |(__0, __1), __conn| boxed(pay(__0, __conn, __1))).await
 ///          }
 /// ```
-fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
+///
+/// A handler of actix-web is given its request too, `|__request, (__0, __1), __conn| boxed(respond(…, &__request))`, and
+/// stands in the module `actix`.
+fn expand_handler(policy: &Policy, framework: &Framework, function: &Function) -> TokenStream {
     let root = &policy.root;
     let private = quote!(#root::__private);
+    let home = home_of(framework, &private);
     let Function { visibility, signature, .. } = function;
     let outer_attributes = outer_attributes(function);
     let nested = Nested::of(function, &policy.used, policy.names_self);
     let (inner, sibling, callee) = (&nested.inside, &nested.beside, &nested.callee);
-    let declaration = handler_signature(&private, function);
+    let declaration = handler_signature(&home, function);
     let static_policy = expand_policy(policy, function, &private);
     let published = expand_published(policy, function, root);
     let terms = expand_terms(policy, &private);
@@ -52,10 +56,17 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
         .collect();
     // Shown at the return type: that it is no response. At the function's own name: what keeps it from being `Send`.
     let (name, result) = (signature.ident.span(), response_span(signature));
-    let into_response = quote_spanned!(result=> #private::IntoResponse::into_response);
-    let run = quote_spanned!(name=> #private::boxed(async move {
+    let returned = quote!(#callee(#(#passed),*).await);
+    let (request, response) = match framework {
+        Framework::Axum => (None, quote_spanned!(result=> #private::IntoResponse::into_response(#returned))),
+        Framework::Actix(_) => {
+            let request = word("__request");
+            (Some(quote!(#request,)), quote_spanned!(result=> #home::respond(#returned, &#request)))
+        }
+    };
+    let run = quote_spanned!(name=> #home::boxed(async move {
         let (#(#values,)*) = #args;
-        #into_response(#callee(#(#passed),*).await)
+        #response
     }));
     let bind = quote!(|#args| {
         #[allow(unused_variables)]
@@ -64,16 +75,17 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
     });
     let call = word("__call");
     let policy_name = word("__POLICY");
+    let extractable = expand_extractor_checks(framework, &home, function);
     let execute = match &policy.mode {
         Mode::Transactional(connection) => {
             let check = expand_connection_check(&private, connection, Waiting::Async);
             quote! {
                 #check
-                #private::transactional::<#connection, _, _>(#call, &#policy_name, #bind, |#args, #conn| #run).await
+                #home::transactional::<#connection, _, _>(#call, &#policy_name, #bind, |#request #args, #conn| #run).await
             }
         }
-        Mode::Leased => quote!(#private::leased(#call, &#policy_name, #bind, |#args| #run).await),
-        Mode::Stepped => quote!(#private::stepped(#call, &#policy_name, #bind, |#args, #conn| #run).await),
+        Mode::Leased => quote!(#home::leased(#call, &#policy_name, #bind, |#request #args| #run).await),
+        Mode::Stepped => quote!(#home::stepped(#call, &#policy_name, #bind, |#request #args, #conn| #run).await),
     };
     quote! {
         #sibling
@@ -82,9 +94,30 @@ fn expand_handler(policy: &Policy, function: &Function) -> TokenStream {
         #visibility #declaration {
             #inner
             #static_policy
+            #extractable
             #execute
         }
     }
+}
+
+/// Where the runtime keeps what a framework's handlers are expanded to. A missing feature is shown at the word that
+/// needs it.
+fn home_of(framework: &Framework, private: &TokenStream) -> TokenStream {
+    match framework {
+        Framework::Axum => private.clone(),
+        Framework::Actix(said) => {
+            let module = Ident::new("actix", said.span());
+            quote!(#private::#module)
+        }
+    }
+}
+
+/// Asks on the user's own types that they be extractors. Those of axum depend on the router's state, and are checked
+/// where the handler meets it.
+fn expand_extractor_checks(framework: &Framework, home: &TokenStream, function: &Function) -> Option<TokenStream> {
+    let Framework::Actix(_) = framework else { return None };
+    let checks = extractors(function).map(|(_, ty)| quote_spanned!(ty.span()=> #home::extractor::<#ty>();));
+    Some(checks.collect())
 }
 
 fn response_span(signature: &Signature) -> Span {
@@ -98,9 +131,10 @@ fn response_span(signature: &Signature) -> Span {
 pub(crate) fn shape_of_handler(args: &Args, function: &Function) -> TokenStream {
     let root = args.root();
     let private = quote!(#root::__private);
+    let home = home_of(&Framework::of(args), &private);
     let Function { visibility, .. } = function;
     let outer_attributes = outer_attributes(function);
-    let declaration = handler_signature(&private, function);
+    let declaration = handler_signature(&home, function);
     let published = args.published().map(|name| constant(name, function, &root, &quote!(#private::UNKNOWN_POLICY)));
     quote! {
         #published
@@ -113,16 +147,16 @@ pub(crate) fn shape_of_handler(args: &Args, function: &Function) -> TokenStream 
 }
 
 /// `async fn name<…>(__call: Call<(…)>) -> Response`.
-fn handler_signature(private: &TokenStream, function: &Function) -> TokenStream {
+fn handler_signature(home: &TokenStream, function: &Function) -> TokenStream {
     let Signature { fn_token, ident, generics, .. } = &function.signature;
     let types = extractors(function).map(|(_, ty)| ty);
     let (call, where_clause) = (word("__call"), &generics.where_clause);
     quote! {
-        async #fn_token #ident #generics(#call: #private::Call<(#(#types,)*)>) -> #private::Response #where_clause
+        async #fn_token #ident #generics(#call: #home::Call<(#(#types,)*)>) -> #home::Response #where_clause
     }
 }
 
-/// The parameters that axum extracts.
+/// The parameters that the framework extracts.
 fn extractors(function: &Function) -> impl Iterator<Item = (&Pat, &Type)> {
     function.parameters().filter(|(_, marker)| marker.is_none()).map(|(parameter, _)| (&*parameter.pat, &*parameter.ty))
 }

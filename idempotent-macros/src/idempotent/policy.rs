@@ -1,7 +1,7 @@
 //! The policy: arguments that were checked, with no choice left open.
 
-use proc_macro2::TokenStream;
-use syn::{Expr, Ident, Type};
+use proc_macro2::{Ident, TokenStream};
+use syn::{Expr, Type};
 
 use super::args::Args;
 use super::checks;
@@ -49,9 +49,24 @@ pub(crate) enum Mode {
 }
 
 pub(crate) enum Kind {
-    Http,
+    Http(Framework),
     /// What the function returns.
     Plain(Box<Type>),
+}
+
+/// Whose handler it is.
+#[derive(Clone)]
+pub(crate) enum Framework {
+    Axum,
+    /// Said with this word.
+    Actix(Ident),
+}
+
+impl Framework {
+    /// axum's, whatever features are on, unless something else is said.
+    pub(crate) fn of(args: &Args) -> Self {
+        args.actix.clone().map_or(Self::Axum, Self::Actix)
+    }
 }
 
 pub(crate) enum Key {
@@ -108,7 +123,7 @@ impl Policy {
         checks::check_steps_key(key.as_ref(), args, function, errors);
         checks::check_arguments(key.as_ref(), args, errors);
         let kind = if http {
-            Some(Kind::Http)
+            Some(Kind::Http(Framework::of(args)))
         } else {
             checks::check_result(function, errors).map(|result| Kind::Plain(Box::new(result)))
         };

@@ -10,13 +10,11 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 
 use super::answers;
 use crate::engine::largest_body_limit;
-use crate::error::Error;
 use crate::global;
-use crate::http::Asked;
+use crate::http::{Asked, read};
 
 /// The one argument of an annotated handler: the tuple `A` of the extractors that its author wrote.
 pub struct Call<A> {
@@ -52,8 +50,7 @@ where
     async fn from_request(request: Request, state: &S) -> Result<Self, Infallible> {
         let (head, body) = request.into_parts();
         let head = Arc::new(head);
-        let limit = largest_body_limit();
-        let read = Limited::new(body, limit).collect().await.map(Collected::to_bytes);
+        let read = read(body, largest_body_limit()).await;
         let body = read.as_ref().map(Bytes::clone).unwrap_or_default();
         let again: Again<A> = {
             let (head, body, state) = (Arc::clone(&head), body.clone(), state.clone());
@@ -61,7 +58,7 @@ where
         };
         let args = match read {
             Ok(body) => extract::<S, A, M>(Parts::clone(&head), body, state.clone()).await,
-            Err(error) => Err(refuse_body(error.as_ref(), limit)),
+            Err(error) => Err(answers::refuse(&error, &global::form())),
         };
         Ok(Self { args, head, body, again })
     }
@@ -76,17 +73,8 @@ where
     A::from_request(request, &state).await.map_err(IntoResponse::into_response)
 }
 
-fn refuse_body(error: &(dyn std::error::Error + 'static), limit: usize) -> Response {
-    let mut causes = std::iter::successors(Some(error), |error| error.source());
-    let error = match causes.any(<dyn std::error::Error + 'static>::is::<LengthLimitError>) {
-        true => Error::BodyTooLarge { limit },
-        false => Error::BodyUnreadable,
-    };
-    answers::refuse(&error, &global::form())
-}
-
 /// What was asked: of the path as the client sent it, before any router took a prefix off.
-pub(super) fn asked<'a>(head: &'a Parts, body: &'a Bytes) -> Asked<'a> {
+pub(crate) fn asked<'a>(head: &'a Parts, body: &'a Bytes) -> Asked<'a> {
     let uri = head.extensions.get::<OriginalUri>().map_or(&head.uri, |original| &original.0);
     Asked { head, path: uri.path(), query: uri.query().unwrap_or_default(), body }
 }

@@ -6,4 +6,6 @@ mod serve;
 mod transition;
 
 pub use call::Call;
+#[cfg(feature = "tower")]
+pub(crate) use call::asked;
 pub use serve::{leased, stepped, transactional};

@@ -1,25 +1,21 @@
 //! One request to an annotated handler, from its key to its answer.
 
-use std::future::Future;
 use std::sync::Arc;
 
 use axum::response::Response;
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::request::Parts;
-use tokio_util::task::TaskTracker;
-use tracing::Instrument;
 
 use super::answers::{capture, ours, refuse};
 use super::call::{Again, Call, asked};
 use crate::engine::Engine;
-use crate::error::Error;
 use crate::global::{self, AnyEngine, EngineFor};
 use crate::http::answers::settle;
-use crate::http::{Expiry, claim_of, sent_key};
-use crate::run::{self, Outcome, Patience, Ran};
+use crate::http::{Expiry, claim_of, run as shared, sent_key};
+use crate::run::{self, Patience, Ran};
 use crate::steps::Steps;
-use crate::store::{Access, End};
+use crate::store::End;
 use crate::terms::{Policy, Terms};
 
 /// Runs a handler whose writes, claim and answer commit in one transaction.
@@ -41,19 +37,12 @@ where
         let engine = engine.find().map_err(|error| refuse(&error, &global::form()))?;
         let inner = Arc::clone(engine.inner());
         let claim = claim_of(&inner.settings, policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
-        let access = if call.head.method.is_safe() { Access::Read } else { Access::Write };
-        let first = Some(args);
-        let erased = Arc::clone(&inner) as Arc<dyn Engine>;
         let expiry = Expiry::of(&inner.settings, claim.as_ref());
-        let body = Handler { first, again: call.again, run: handler, policy, expiry, engine: erased };
+        let (first, engine_of_body) = (Some(args), engine.erased());
+        let body = Handler { first, again: call.again, run: handler, policy, expiry, engine: engine_of_body };
         let (patience, _caller) = Patience::of(policy.in_flight);
-        let run = async move {
-            match claim {
-                Some(claim) => run::transactional(&inner, &claim, patience, body).await,
-                None => run::unclaimed(&inner, access, body).await.map(Outcome::Ran),
-            }
-        };
-        let outcome = in_own_task(engine.inner().tasks(), run).await;
+        let run = shared::transactional(inner, claim, patience, call.head.method.clone(), body);
+        let outcome = shared::in_own_task(engine.inner().tasks(), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, policy, &head)
@@ -71,11 +60,12 @@ struct Handler<A, H> {
 
 impl<C, A, H> run::Body<C> for Handler<A, H>
 where
-    C: Send,
-    A: Send,
-    H: for<'c> Fn(A, &'c mut C) -> BoxFuture<'c, Response> + Send + Sync,
+    C: Send + 'static,
+    A: Send + 'static,
+    H: for<'c> Fn(A, &'c mut C) -> BoxFuture<'c, Response> + Send + Sync + 'static,
 {
     type Value = Response;
+    type Run<'c> = BoxFuture<'c, Ran<Response>>;
 
     fn run<'c>(&'c mut self, conn: &'c mut C) -> BoxFuture<'c, Ran<Response>> {
         async move {
@@ -113,14 +103,9 @@ where
         let inner = Arc::clone(&engine);
         let expiry = Expiry::of(engine.settings(), claim.as_ref());
         let (patience, _caller) = Patience::of(policy.in_flight);
-        let run = async move {
-            let body = async { capture(handler(args).await, policy.keep, expiry, inner.settings()).await };
-            match claim {
-                Some(claim) => run::leased(&inner, &claim, patience, |_| body).await,
-                None => Ok(Outcome::Ran(body.await.value)),
-            }
-        };
-        let outcome = in_own_task(engine.tasks(), run).await;
+        let body = async move { capture(handler(args).await, policy.keep, expiry, inner.settings()).await };
+        let run = shared::leased(Arc::clone(&engine), claim, patience, body);
+        let outcome = shared::in_own_task(engine.tasks(), run).await;
         settle(outcome, engine.settings()).map_err(ours)
     };
     with_key(answer.await, policy, &head)
@@ -143,38 +128,23 @@ where
         let args = call.args?;
         let (engine, terms) = terms(&args).split();
         let engine = engine.find().map_err(|error| refuse(&error, &global::form()))?;
-        let (inner, erased) = (Arc::clone(engine.inner()), engine.erased());
+        let inner = Arc::clone(engine.inner());
         let claim = claim_of(&inner.settings, policy, terms, asked(&call.head, &call.body)).map_err(ours)?;
-        let claim = claim.ok_or_else(|| refuse(&Error::KeyMissing, &inner.settings.form))?;
-        let expiry = Expiry::of(&inner.settings, Some(&claim));
+        let expiry = Expiry::of(&inner.settings, claim.as_ref());
         let (patience, _caller) = Patience::of(policy.in_flight);
-        let run = async move {
-            let body = |grant: &run::Grant| {
-                let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
-                let steps = Steps::load(Arc::clone(&inner), claim, grant.fence, lease, Arc::clone(&grant.keeps_claim));
-                let settings = &inner.settings;
-                async move {
-                    match steps.await {
-                        Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, expiry, settings).await,
-                        Err(error) => Ran { value: refuse(&error, &settings.form), end: End::RollBack },
-                    }
-                }
-            };
-            run::leased(&erased, &claim, patience, body).await
+        let settled = Arc::clone(&inner);
+        let body = async move |steps| {
+            let settings = &settled.settings;
+            match steps {
+                Ok(mut steps) => capture(handler(args, &mut steps).await, policy.keep, expiry, settings).await,
+                Err(error) => Ran { value: refuse(&error, &settings.form), end: End::RollBack },
+            }
         };
-        let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
+        let run = shared::stepped(inner, claim, patience, body);
+        let outcome = shared::in_own_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, policy, &head)
-}
-
-/// Runs claim to completion in a task of its own: a client that hangs up stops nothing, and nothing is dropped in the
-/// middle of a statement. A panic goes on to the caller.
-async fn in_own_task<T: Send + 'static>(tasks: &TaskTracker, run: impl Future<Output = T> + Send + 'static) -> T {
-    match tasks.spawn(run.in_current_span()).await {
-        Ok(outcome) => outcome,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
 }
 
 /// An answer, or the one that refuses, with the key as it was sent.

@@ -24,6 +24,10 @@ pub(crate) fn settle<R>(outcome: Result<Outcome<R>, Error>, settings: &Settings)
     }
 }
 
+/// In the extensions of a response: nothing ran, and nothing of it is to be kept by a layer around.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Refused;
+
 /// The answer of a request that was refused.
 pub(crate) fn refuse(error: &Error, form: &Form) -> Response {
     let Form { profile, problem_type } = form;
@@ -34,6 +38,7 @@ pub(crate) fn refuse(error: &Error, form: &Form) -> Response {
     };
     let mut response = Response::new(Bytes::from(body.unwrap_or_default()));
     *response.status_mut() = status;
+    response.extensions_mut().insert(Refused);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     if let Some(wait) = error.retry_after() {
         response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds(wait)));

@@ -107,7 +107,14 @@ pub(crate) struct Captured<B> {
 }
 
 impl<B> Captured<B> {
-    fn unread(body: B) -> Self {
+    /// A body of these bytes.
+    #[cfg(feature = "tower")]
+    pub(crate) fn whole(bytes: Bytes) -> Self {
+        let frames = if bytes.is_empty() { VecDeque::new() } else { [Frame::data(bytes)].into() };
+        Self { frames, rest: None }
+    }
+
+    pub(crate) fn unread(body: B) -> Self {
         Self { frames: VecDeque::new(), rest: Some(body) }
     }
 }

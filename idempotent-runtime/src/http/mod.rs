@@ -4,11 +4,16 @@ pub(crate) mod answers;
 mod capture;
 mod expiry;
 mod request;
+pub(crate) mod run;
 pub(crate) mod transition;
 
-pub(crate) use capture::capture;
+pub(crate) use capture::{Captured, capture};
 pub(crate) use expiry::Expiry;
+#[cfg(any(feature = "axum", feature = "tower"))]
+pub(crate) use request::read;
 pub(crate) use request::{Asked, claim_of, sent_key};
+#[cfg(feature = "tower")]
+pub(crate) use request::{Claimed, runs_unclaimed};
 
 /// An answer of the toolkit itself.
 pub(crate) type Response = http::Response<bytes::Bytes>;

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use http::header::{HeaderName, HeaderValue};
 use http::request::Parts;
+#[cfg(any(feature = "axum", feature = "tower"))]
+use http_body_util::{BodyExt, Collected, LengthLimitError, Limited};
 
 use super::{Response, answers};
 use crate::claim::Claim;
@@ -44,17 +46,15 @@ fn read_claim(
     if body.len() > settings.body_limit {
         return Err(Error::BodyTooLarge { limit: settings.body_limit });
     }
-    let always = matches!(policy.key, KeySource::Header(_, Need::Always));
-    if head.method.is_safe() && !always {
+    if runs_unclaimed(policy, head) {
         return Ok(None);
     }
     let key = match policy.key {
         KeySource::Expression => None,
-        KeySource::Header(name, need) => match key_of(head, name, settings)? {
-            Some(key) => Some(key),
-            None if need.asks(&head.method) => return Err(Error::KeyMissing),
-            None => return Ok(None),
-        },
+        KeySource::Header(name, _) => {
+            refuse_second_claim(name, head)?;
+            Some(key_of(head, name, settings)?.ok_or(Error::KeyMissing)?)
+        }
     };
     let caller = || settings.scope.resolve(head);
     let fingerprint = |value: Option<Vec<u8>>| {
@@ -72,6 +72,31 @@ fn read_claim(
         Fingerprint::of_request(head.method.as_str(), path, content)
     };
     terms.into_claim(settings, policy, key, caller, fingerprint).map(Some)
+}
+
+/// Whether a request runs without a claim: a safe method, or no key where none is needed.
+pub(crate) fn runs_unclaimed(policy: &Policy, head: &Parts) -> bool {
+    match policy.key {
+        KeySource::Header(_, Need::Always) => false,
+        _ if head.method.is_safe() => true,
+        KeySource::Header(name, need) => !head.headers.contains_key(name) && !need.asks(&head.method),
+        KeySource::Expression => false,
+    }
+}
+
+/// In the extensions of a request: a layer around has claimed the key of this header.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Claimed(pub(crate) &'static str);
+
+/// Two claims of one key would wait for each other.
+fn refuse_second_claim(name: &str, head: &Parts) -> Result<(), Error> {
+    match head.extensions.get::<Claimed>() {
+        Some(Claimed(by)) if by.eq_ignore_ascii_case(name) => Err(Error::misconfigured(format!(
+            "`{}` is claimed twice, by an idempotency layer and by what is inside it; take the route out of the layer with `.except(…)`, or remove `#[idempotent]`",
+            head.uri.path()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn key_of(head: &Parts, name: &'static str, settings: &Settings) -> Result<Option<Key>, Error> {
@@ -92,5 +117,21 @@ fn key_of(head: &Parts, name: &'static str, settings: &Settings) -> Result<Optio
 /// The key as it was sent, which every answer carries.
 pub(crate) fn sent_key(policy: &Policy, head: &Parts) -> Option<(HeaderName, HeaderValue)> {
     let KeySource::Header(name, _) = policy.key else { return None };
-    Some((HeaderName::from_static(name), head.headers.get(name)?.clone()))
+    Some((HeaderName::from_bytes(name.as_bytes()).ok()?, head.headers.get(name)?.clone()))
+}
+
+/// The whole body if it is no longer than `limit`.
+#[cfg(any(feature = "axum", feature = "tower"))]
+pub(crate) async fn read<B>(body: B, limit: usize) -> Result<Bytes, Error>
+where
+    B: http_body::Body<Error: Into<Box<dyn std::error::Error + Send + Sync>>>,
+{
+    Limited::new(body, limit).collect().await.map(Collected::to_bytes).map_err(|error| {
+        let error: &(dyn std::error::Error + 'static) = &*error;
+        let mut causes = std::iter::successors(Some(error), |error| error.source());
+        match causes.any(<dyn std::error::Error + 'static>::is::<LengthLimitError>) {
+            true => Error::BodyTooLarge { limit },
+            false => Error::BodyUnreadable,
+        }
+    })
 }

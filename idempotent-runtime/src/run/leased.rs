@@ -89,6 +89,7 @@ pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim, patience: Pati
             }
             Claimed::Replay(kept) => return Ok(Opened::Replayed(kept)),
             Claimed::Refused(Refusal::InUse { .. }) if turn.rest().await => {}
+            Claimed::Unreadable => return Err(Error::ResponseUnreadable),
             Claimed::Refused(refusal) => return Err(refusal.into()),
         }
     }
@@ -154,6 +155,7 @@ async fn superseded(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Kept, Err
     let row = engine.look(&claim.address).await?;
     match row.and_then(|row| row.settle(claim.fingerprint)) {
         Some(Claimed::Replay(kept)) => Ok(kept),
+        Some(Claimed::Unreadable) => Err(Error::ResponseUnreadable),
         Some(Claimed::Refused(refusal)) => Err(refusal.into()),
         Some(Claimed::Won(_)) | None => Err(UNSEEN.into()),
     }

@@ -11,7 +11,7 @@ pub(crate) use leased::{Grant, leased};
 pub(crate) use transactional::{transactional, unclaimed};
 pub(crate) use waiting::{Patience, Turn, WaitingRoom};
 
-use futures_util::future::BoxFuture;
+use std::future::Future;
 
 use crate::claim::Kept;
 use crate::store::End;
@@ -23,10 +23,11 @@ pub(crate) struct Ran<R> {
     pub(crate) end: End,
 }
 
-/// What runs in a transaction, again if it must.
-pub(crate) trait Body<C>: Send {
+/// What runs in a transaction, again if it must. A run is `Send` where its framework wants it, and nowhere else.
+pub(crate) trait Body<C: 'static>: 'static {
     type Value;
-    fn run<'c>(&'c mut self, conn: &'c mut C) -> BoxFuture<'c, Ran<Self::Value>>;
+    type Run<'c>: Future<Output = Ran<Self::Value>>;
+    fn run<'c>(&'c mut self, conn: &'c mut C) -> Self::Run<'c>;
 }
 
 /// What came of a call.

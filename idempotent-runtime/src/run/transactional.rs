@@ -41,6 +41,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
         let fence = match driver.open(&mut conn, claim, level).await {
             Ok(Claimed::Won(fence)) => fence,
             Ok(Claimed::Replay(kept)) => return Ok(Outcome::Replayed(kept)),
+            Ok(Claimed::Unreadable) => return Err(Error::ResponseUnreadable),
             Ok(Claimed::Refused(refusal)) => {
                 let in_use = matches!(refusal, Refusal::InUse { .. });
                 if commit_unanswered && refusal == UNSEEN {

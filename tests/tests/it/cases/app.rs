@@ -1,24 +1,22 @@
-//! A service whose two handlers, one transactional and one leased, do as the test says.
+//! A service whose handlers, one for each mode, do as the test says.
 
+use std::marker::PhantomData;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use axum::Router;
 use axum::body::Body;
-use axum::extract::{FromRequestParts, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
 use bytes::Bytes;
 use diesel::prelude::*;
 use diesel_async::pooled_connection::deadpool::Pool;
 use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use http::{HeaderMap, Request, StatusCode, request::Parts};
-use idempotent_runtime::{Builder, Error, Idempotency, Scope, Steps, idempotent};
+use http::{HeaderMap, Request, StatusCode};
+use idempotent_runtime::{Builder, Error, Idempotency, Scope, Steps};
 use tokio::sync::Semaphore;
-use tower::ServiceExt;
 
 use super::database::{Database, Db, SERIAL};
 
@@ -37,72 +35,48 @@ pub(crate) struct App {
     pub(crate) lease: Duration,
     pub(crate) ttl: Duration,
     pub(crate) runs: Arc<AtomicUsize>,
-    tx: Arc<TxBody>,
-    leased: Arc<LeasedBody>,
-    stepped: Arc<SteppedBody>,
+    pub(crate) tx: Arc<TxBody>,
+    pub(crate) leased: Arc<LeasedBody>,
+    pub(crate) stepped: Arc<SteppedBody>,
 }
 
-/// Who asks: the header `x-user`, or everybody.
-pub(crate) struct User(String);
+/// What serves the handlers.
+pub(crate) trait Framework: 'static {
+    /// One request; dropped, its client has hung up.
+    fn send(app: App, request: Request<Body>) -> BoxFuture<'static, Answer>;
+    /// Over sockets, HTTP/1 and 2.
+    async fn serve(app: App) -> Serving;
+}
 
-impl<S: Sync> FromRequestParts<S> for User {
-    type Rejection = StatusCode;
+/// A server, until it is dropped.
+pub(crate) struct Serving {
+    pub(crate) address: SocketAddr,
+    stop: Option<Box<dyn FnOnce() + Send>>,
+}
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, StatusCode> {
-        let user = parts.headers.get("x-user").map_or(Ok("everybody"), |user| user.to_str());
-        user.map(|user| Self(user.to_owned())).map_err(|_| StatusCode::UNAUTHORIZED)
+impl Serving {
+    pub(crate) fn new(address: SocketAddr, stop: impl FnOnce() + Send + 'static) -> Self {
+        Self { address, stop: Some(Box::new(stop)) }
     }
 }
 
-#[idempotent(key = header, ttl = app.ttl, scope = user.0, engine = app.engine)]
-async fn transactional(user: User, State(app): State<App>, #[tx] conn: &mut Db, body: Bytes) -> Response {
-    app.runs.fetch_add(1, Ordering::SeqCst);
-    (app.tx)(conn, body).await
-}
-
-#[idempotent(key = header, ttl = app.ttl, lease = app.lease, scope = user.0, engine = app.engine)]
-async fn leased(user: User, State(app): State<App>, body: Bytes) -> Response {
-    app.runs.fetch_add(1, Ordering::SeqCst);
-    (app.leased)(body).await
-}
-
-#[idempotent(key = header, ttl = app.ttl, lease = app.lease, scope = user.0, on_crash = hold, engine = app.engine)]
-async fn held(user: User, State(app): State<App>, body: Bytes) -> Response {
-    app.runs.fetch_add(1, Ordering::SeqCst);
-    (app.leased)(body).await
-}
-
-/// An error of ours, as a handler shows it.
-pub(crate) struct Failed(Error);
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        Self(error)
+impl Drop for Serving {
+    fn drop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            stop();
+        }
     }
 }
 
-impl IntoResponse for Failed {
-    fn into_response(self) -> Response {
-        (StatusCode::INTERNAL_SERVER_ERROR, self.0.code()).into_response()
-    }
-}
-
-#[idempotent(key = header, ttl = app.ttl, lease = app.lease, scope = user.0, max_attempts = 3, engine = app.engine)]
-async fn stepped(
-    user: User,
-    State(app): State<App>,
-    #[steps] steps: &mut Steps<Db>,
-    body: Bytes,
-) -> Result<Response, Failed> {
-    app.runs.fetch_add(1, Ordering::SeqCst);
-    Ok((app.stepped)(steps, body).await?)
-}
-
-pub(crate) struct Service {
+pub(crate) struct ServiceOn<F> {
     pub(crate) app: App,
     // Dropped last: the connections of the pool are in it.
     pub(crate) database: Arc<Database>,
+    framework: PhantomData<fn() -> F>,
 }
+
+/// The service of the cases that are about no framework.
+pub(crate) type Service = ServiceOn<super::axum::Axum>;
 
 /// What a client sees.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -137,7 +111,7 @@ impl Answer {
     }
 }
 
-impl Service {
+impl<F: Framework> ServiceOn<F> {
     /// A service over an empty database with the tables `idempotency_keys` and `effects`; `None` if there is no server.
     pub(crate) async fn new() -> Option<Self> {
         Self::with(8, |builder| builder).await
@@ -169,12 +143,17 @@ impl Service {
             leased: Arc::new(|body| async move { (StatusCode::CREATED, body).into_response() }.boxed()),
             stepped: Arc::new(|_, body| async move { Ok((StatusCode::CREATED, body).into_response()) }.boxed()),
         };
-        Self { app, database }
+        Self { app, database, framework: PhantomData }
     }
 
     /// The same database in another process, so to speak: a pool and an engine of its own.
     pub(crate) async fn another(&self, set: impl FnOnce(Builder<Db>) -> Builder<Db>) -> Self {
         Self::over(Arc::clone(&self.database), self.database.pool(8), set).await
+    }
+
+    /// The same service, to be told something else.
+    pub(crate) fn twin(&self) -> Self {
+        Self { app: self.app.clone(), database: Arc::clone(&self.database), framework: PhantomData }
     }
 
     pub(crate) fn on_tx(
@@ -218,20 +197,24 @@ impl Service {
         })
     }
 
-    pub(crate) fn router(&self) -> Router {
-        Router::new()
-            .route("/tx", any(transactional))
-            .route("/leased", any(leased))
-            .route("/held", any(held))
-            .route("/stepped", any(stepped))
-            .nest("/nested", Router::new().route("/leased", any(leased)))
-            .with_state(self.app.clone())
+    /// Sends a request, from a client of its own: whoever drops this has hung up.
+    pub(crate) fn sending(&self, request: Request<Body>) -> BoxFuture<'static, Answer> {
+        F::send(self.app.clone(), request)
     }
 
     pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
         // A fault must fail a test, not hang it.
-        let answer = async { read(self.router().oneshot(request).await.unwrap()).await };
-        tokio::time::timeout(Duration::from_secs(90), answer).await.expect("an answer within 90 s")
+        tokio::time::timeout(Duration::from_secs(90), self.sending(request)).await.expect("an answer within 90 s")
+    }
+
+    /// Sends a request whose handler panics: the panic goes on to the server.
+    pub(crate) async fn crash(&self, request: Request<Body>) {
+        assert!(tokio::spawn(self.sending(request)).await.unwrap_err().is_panic());
+    }
+
+    /// Serves on a port of its own.
+    pub(crate) async fn serve(&self) -> Serving {
+        F::serve(self.app.clone()).await
     }
 
     pub(crate) async fn post(&self, path: &str, key: &str, body: impl Into<Body>) -> Answer {

@@ -99,3 +99,39 @@ async fn an_engine_is_installed_once_for_its_connection_type() {
     assert_eq!(second.code(), "idempotency_misconfigured");
     assert!(second.to_string().contains("engine = …"), "{second}");
 }
+
+mod here {
+    use super::super::database::Db;
+    use idempotent_runtime::{Error, Idempotency, idempotent};
+
+    #[idempotent(name = "tests.likes", key = post, ttl = "1h", engine = engine)]
+    pub(super) async fn like(engine: &Idempotency<Db>, post: i64) -> Result<i64, Error> {
+        Ok(post)
+    }
+}
+
+mod there {
+    use super::super::database::Db;
+    use idempotent_runtime::{Error, Idempotency, idempotent};
+
+    #[idempotent(name = "tests.likes", key = post, ttl = "1h", engine = engine)]
+    pub(super) async fn like_again(engine: &Idempotency<Db>, post: i64) -> Result<i64, Error> {
+        panic!("{post} ran under another function's name")
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_functions_of_one_operation_name_are_refused_and_both_are_named() {
+    let Some(service) = Service::new().await else { return };
+    let engine = &service.app.engine;
+    here::like(engine, 1).await.unwrap();
+    for post in [1, 2] {
+        let refused = there::like_again(engine, post).await.unwrap_err();
+        assert_eq!(refused.code(), "idempotency_misconfigured");
+        let text = refused.to_string();
+        for said in ["here::like`", "there::like_again`", "`tests.likes`", "identity.rs:", "name = "] {
+            assert!(text.contains(said), "{text}");
+        }
+    }
+    here::like(engine, 2).await.unwrap();
+}

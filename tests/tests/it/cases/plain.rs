@@ -261,7 +261,8 @@ async fn a_stored_result_that_no_longer_decodes_is_an_error_and_runs_nothing() {
     let Some(service) = Service::new().await else { return };
     let engine = &service.app.engine;
     before_the_deploy(engine, &mut *service.conn().await).await.unwrap();
-    let error = after_the_deploy(engine, &mut *service.conn().await).await.unwrap_err();
+    let deployed = service.another(|builder| builder).await;
+    let error = after_the_deploy(&deployed.app.engine, &mut *service.conn().await).await.unwrap_err();
     assert_eq!(error.code(), "idempotency_result_undecodable");
     assert_eq!(service.effects().await, ["before"]);
 }

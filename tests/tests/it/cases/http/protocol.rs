@@ -8,7 +8,7 @@ use axum::response::IntoResponse;
 use futures_util::FutureExt;
 use http::StatusCode;
 
-use super::app::{Gates, MODES, Service, insert, key, post, read};
+use super::app::{Gates, MODES, Service, insert, key, post};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_gets_the_same_answer_and_runs_nothing() {
@@ -205,7 +205,8 @@ async fn i58_wrong_then_right_under_one_key_follows_the_classes() {
             true => StatusCode::from_u16(status).unwrap().into_response(),
             false => StatusCode::OK.into_response(),
         };
-        let service = Service { app: service.app.clone(), database: Arc::clone(&service.database) }
+        let service = service
+            .twin()
             .on_tx(move |conn, _| {
                 let failing = Arc::clone(&tx);
                 async move {
@@ -280,12 +281,7 @@ async fn i32_every_way_out_completes_or_releases() {
         for _ in 0..2 {
             // A panic goes on to the caller, and gives the key back.
             let request = post(mode, "the-key-of-a-panic", "panic");
-            let router = service.router();
-            let unwound = tokio::spawn(async move {
-                use tower::ServiceExt;
-                read(router.oneshot(request).await.unwrap()).await
-            });
-            assert!(unwound.await.unwrap_err().is_panic());
+            service.crash(request).await;
         }
         service.sql("DELETE FROM idempotency_keys WHERE key = 'the-key-of-a-panic'").await;
     }
@@ -347,4 +343,24 @@ async fn a_body_beyond_the_limit_is_refused_before_the_claim() {
         assert_eq!(service.post(mode, &key, vec![b'x'; 1_000]).await.status, 201, "nothing was stored");
     }
     assert_eq!(service.records().await, 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_deletion_is_answered_alike_whether_there_was_something_and_one_of_too_much_is_undone() {
+    let Some(service) = Service::new().await else { return };
+    let service = service.on_tx(|conn, body| {
+        async move {
+            let what = std::str::from_utf8(&body).unwrap();
+            let rows = diesel::delete(effects::table.filter(effects::what.eq(what))).execute(conn).await;
+            Deleted::rows(rows.unwrap()).into_response()
+        }
+        .boxed()
+    });
+    for what in ["one", "two", "two"] {
+        insert(&mut *service.conn().await, what).await;
+    }
+    assert_eq!(service.post("/tx", &key(), "one").await.status, 204);
+    assert_eq!(service.post("/tx", &key(), "one").await.status, 204);
+    assert_eq!(service.post("/tx", &key(), "two").await.status, 500);
+    assert_eq!(service.effects().await, ["two", "two"]);
 }

@@ -22,10 +22,7 @@ async fn panicking() -> Option<Arc<Service>> {
 
 /// Leaves a record as a crash in the handler leaves it.
 async fn crash(service: &Arc<Service>, key: &str) {
-    let router = service.router();
-    let request = post("/held", key, "panic");
-    let unwound = tokio::spawn(async move { tower::ServiceExt::oneshot(router, request).await });
-    assert!(unwound.await.unwrap_err().is_panic());
+    service.crash(post("/held", key, "panic")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -86,7 +83,7 @@ async fn a_hook_is_asked_and_its_word_holds() {
         crash(&service, &key).await;
         let asked = Arc::new(std::sync::Mutex::new(Vec::new()));
         let seen = Arc::clone(&asked);
-        let mut service = Service { app: service.app.clone(), database: Arc::clone(&service.database) };
+        let mut service = service.twin();
         service.app.engine = Idempotency::builder(service.app.pool.clone(), Scope::shared())
             .reconcile(move |record: HeldRecord| {
                 seen.lock().unwrap().push((record.key().to_owned(), record.downstream_key("charge")));

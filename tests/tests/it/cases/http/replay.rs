@@ -29,6 +29,35 @@ async fn i51_a_cookie_is_for_one_caller_only() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i51_a_cookie_is_given_back_by_its_name_alone() {
+    let theme = |builder: idempotent_runtime::Builder<_>| builder.headers(StoredHeaders::default().cookie("theme"));
+    let Some(service) = Service::with(8, theme).await else { return };
+    let service = service.answering(|| {
+        with_headers(&[(SET_COOKIE, "theme=dark; Path=/"), (SET_COOKIE, "session=secret"), (SET_COOKIE, "theme=light")])
+    });
+    for mode in MODES {
+        let key = key();
+        assert_eq!(service.post(mode, &key, "").await.headers.get_all(SET_COOKIE).iter().count(), 3);
+        let again = service.post(mode, &key, "").await;
+        assert_eq!(again.headers.get_all(SET_COOKIE).iter().collect::<Vec<_>>(), ["theme=dark; Path=/", "theme=light"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn only_the_headers_of_a_list_are_given_back() {
+    let list = |builder: idempotent_runtime::Builder<_>| builder.headers(StoredHeaders::only([CONTENT_TYPE]));
+    let Some(service) = Service::with(8, list).await else { return };
+    let service = service.answering(|| with_headers(&[(LINK, "<a>"), (SET_COOKIE, "a=1")]));
+    for mode in MODES {
+        let key = key();
+        service.post(mode, &key, "").await;
+        let again = service.post(mode, &key, "").await;
+        assert!(again.replayed() && again.headers.contains_key(CONTENT_TYPE));
+        assert!(!again.headers.contains_key(LINK) && !again.headers.contains_key(SET_COOKIE));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn i52_several_values_come_back_in_order_and_once() {
     let allow = |builder: idempotent_runtime::Builder<_>| builder.headers(StoredHeaders::default().allow(&SET_COOKIE));
     let Some(service) = Service::with(8, allow).await else { return };
@@ -76,9 +105,8 @@ async fn i53_a_streamed_answer_is_framed_rightly_over_http_1_and_2() {
         let chunks = (0..5).map(|n| Ok::<_, std::io::Error>(vec![b'0' + n; 3_000]));
         Body::from_stream(futures_util::stream::iter(chunks)).into_response()
     });
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let serving = tokio::spawn(std::future::IntoFuture::into_future(axum::serve(listener, service.router())));
+    let serving = service.serve().await;
+    let address = serving.address;
     let clients = [
         reqwest::Client::builder().http1_only().build().unwrap(),
         reqwest::Client::builder().http2_prior_knowledge().build().unwrap(),
@@ -99,7 +127,6 @@ async fn i53_a_streamed_answer_is_framed_rightly_over_http_1_and_2() {
         }
         assert!(bodies[0].len() == 15_000 && bodies.iter().all(|body| *body == bodies[0]));
     }
-    serving.abort();
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -114,11 +114,7 @@ async fn i81_a_transaction_of_the_handlers_own_is_a_part_of_ours() {
         }
         .boxed()
     });
-    let router = service.router();
-    let crashed = key();
-    let request = super::app::post("/tx", &crashed, "crash");
-    let unwound = tokio::spawn(async move { tower::ServiceExt::oneshot(router, request).await });
-    assert!(unwound.await.unwrap_err().is_panic());
+    service.crash(super::app::post("/tx", &key(), "crash")).await;
     assert_eq!(service.effects().await, Vec::<String>::new(), "nothing of it stays");
     assert_eq!(service.records().await, 0);
     assert_eq!(service.post("/tx", &key(), "fine").await.status, 201);
@@ -171,7 +167,7 @@ async fn a_transaction_that_the_handler_leaves_open_is_rolled_back() {
     let service = service.on_tx(|conn, _| {
         async move {
             use diesel_async::{AsyncConnection, TransactionManager};
-            type Manager = <super::super::database::Db as AsyncConnection>::TransactionManager;
+            type Manager = <super::database::Db as AsyncConnection>::TransactionManager;
             Manager::begin_transaction(conn).await.unwrap();
             insert(conn, "left open").await;
             StatusCode::CREATED.into_response()

@@ -1,0 +1,82 @@
+//! A request that was read, run in its mode: with its claim, or without one where it needs none.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use tokio_util::task::TaskTracker;
+use tracing::Instrument;
+
+use crate::claim::Claim;
+use crate::engine::{Engine, Inner};
+use crate::error::Error;
+use crate::run::{self, Body, Grant, Outcome, Patience, Ran};
+use crate::steps::Steps;
+use crate::store::Access;
+
+/// Runs a handler whose writes, claim and answer commit in one transaction.
+pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
+    engine: Arc<Inner<C>>,
+    claim: Option<Claim>,
+    patience: Patience,
+    method: http::Method,
+    body: B,
+) -> Result<Outcome<B::Value>, Error> {
+    let access = if method.is_safe() { Access::Read } else { Access::Write };
+    match claim {
+        Some(claim) => run::transactional(&engine, &claim, patience, body).await,
+        None => run::unclaimed(&engine, access, body).await.map(Outcome::Ran),
+    }
+}
+
+/// Runs a handler under a lease.
+pub(crate) async fn leased<R>(
+    engine: Arc<dyn Engine>,
+    claim: Option<Claim>,
+    patience: Patience,
+    body: impl Future<Output = Ran<R>>,
+) -> Result<Outcome<R>, Error> {
+    match claim {
+        Some(claim) => run::leased(&engine, &claim, patience, |_| body).await,
+        None => Ok(Outcome::Ran(body.await.value)),
+    }
+}
+
+/// Runs a handler with recovery points, under a lease. It is given its steps, or why they could not be loaded.
+pub(crate) async fn stepped<C: Send + 'static, R, Fut: Future<Output = Ran<R>>>(
+    engine: Arc<Inner<C>>,
+    claim: Option<Claim>,
+    patience: Patience,
+    body: impl FnOnce(Result<Steps<C>, Error>) -> Fut,
+) -> Result<Outcome<R>, Error> {
+    let claim = claim.ok_or(Error::KeyMissing)?;
+    let erased: Arc<dyn Engine> = Arc::<Inner<C>>::clone(&engine);
+    let with_steps = |grant: &Grant| {
+        let (claim, lease) = (grant.claim.clone(), grant.lease().clone());
+        let steps = Steps::load(engine, claim, grant.fence, lease, Arc::clone(&grant.keeps_claim));
+        async move { body(steps.await).await }
+    };
+    run::leased(&erased, &claim, patience, with_steps).await
+}
+
+/// Runs claim to completion in a task of its own: a client that hangs up stops nothing, and nothing is dropped in the
+/// middle of a statement. A panic goes on to the caller.
+#[cfg(any(feature = "axum", feature = "tower"))]
+pub(crate) async fn in_own_task<T: Send + 'static>(
+    tasks: &TaskTracker,
+    run: impl Future<Output = T> + Send + 'static,
+) -> T {
+    joined(tasks.spawn(run.in_current_span())).await
+}
+
+/// The same on this thread, for what must not leave it.
+#[cfg(feature = "actix")]
+pub(crate) async fn in_own_local_task<T: 'static>(tasks: &TaskTracker, run: impl Future<Output = T> + 'static) -> T {
+    joined(tasks.spawn_local(run.in_current_span())).await
+}
+
+async fn joined<T>(task: tokio::task::JoinHandle<T>) -> T {
+    match task.await {
+        Ok(outcome) => outcome,
+        Err(error) => std::panic::resume_unwind(error.into_panic()),
+    }
+}
