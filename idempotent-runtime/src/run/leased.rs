@@ -88,8 +88,7 @@ pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim, patience: Pati
                 }));
             }
             Claimed::Replay(kept) => return Ok(Opened::Replayed(kept)),
-            Claimed::Refused(Refusal::InUse { .. }) if turn.rest().await => {}
-            Claimed::Refused(refusal) => return Err(refusal.into()),
+            Claimed::Refused(refusal) => turn.rest(refusal).await?,
         }
     }
 }
