@@ -88,9 +88,8 @@ pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim, patience: Pati
                 }));
             }
             Claimed::Replay(kept) => return Ok(Opened::Replayed(kept)),
-            Claimed::Refused(Refusal::InUse { .. }) if turn.rest().await => {}
             Claimed::Unreadable => return Err(Error::ResponseUnreadable),
-            Claimed::Refused(refusal) => return Err(refusal.into()),
+            Claimed::Refused(refusal) => turn.rest(refusal).await?,
         }
     }
 }

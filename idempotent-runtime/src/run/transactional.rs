@@ -11,7 +11,6 @@ use crate::effects::Frame;
 use crate::engine::Inner;
 use crate::error::Error;
 use crate::failpoint::failpoint;
-use crate::record::Refusal;
 use crate::settings::StatementCache;
 use crate::store::fault::{Fault, classify};
 use crate::store::{Access, End, Ended, Level};
@@ -43,17 +42,12 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             Ok(Claimed::Replay(kept)) => return Ok(Outcome::Replayed(kept)),
             Ok(Claimed::Unreadable) => return Err(Error::ResponseUnreadable),
             Ok(Claimed::Refused(refusal)) => {
-                let in_use = matches!(refusal, Refusal::InUse { .. });
-                if commit_unanswered && refusal == UNSEEN {
-                    drop(conn);
-                    again(&mut backoff, diesel::result::Error::RollbackTransaction).await?;
-                    continue;
-                }
                 drop(conn);
-                if in_use && turn.rest().await {
-                    continue;
+                match commit_unanswered && refusal == UNSEEN {
+                    true => again(&mut backoff, diesel::result::Error::RollbackTransaction).await?,
+                    false => turn.rest(refusal).await?,
                 }
-                return Err(refusal.into());
+                continue;
             }
             Err(error) if classify(&error) == Fault::Contention => {
                 drop(conn);

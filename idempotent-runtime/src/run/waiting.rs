@@ -1,8 +1,8 @@
 //! Waiting for a first run to end (`in_flight = wait(…)`), without a connection.
 //!
-//! In this process one request at a time has the turn to claim a key and to run under it. The others wait for the end of
-//! its turn, and so are woken at once. Whoever has the turn and finds that another process runs asks again, after rests
-//! that grow.
+//! In this process one of the same requests at a time has the turn to claim their key and to run under it. The others
+//! wait for the end of its turn, and so are woken at once. Whoever has the turn and finds that another process runs asks
+//! again, after rests that grow. Another request under the key has a turn of its own, and learns that it is another.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,6 +16,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::claim::{Address, Claim, UNSEEN};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::record::Refusal;
 use crate::terms::InFlight;
 
 /// The rest between two looks at the run of another process, at first and at most.
@@ -44,8 +45,11 @@ impl Patience {
 #[derive(Debug)]
 pub(crate) struct WaitingRoom {
     seats: Arc<Semaphore>,
-    turns: Mutex<HashMap<Address, Arc<Taken>>>,
+    turns: Mutex<Turns>,
 }
+
+/// Those of a key, one for each request that asks for something else.
+type Turns = HashMap<Address, Vec<Arc<Taken>>>;
 
 /// A turn that somebody has.
 #[derive(Debug)]
@@ -54,6 +58,14 @@ struct Taken {
     /// Whether the claim was won, and not only asked for.
     runs: AtomicBool,
     over: CancellationToken,
+}
+
+/// What became of the turn that was asked for.
+enum Found {
+    /// It was nobody's, and is taken now.
+    Free(Arc<Taken>),
+    /// The same request has it.
+    Taken(Arc<Taken>),
 }
 
 impl WaitingRoom {
@@ -70,24 +82,18 @@ impl WaitingRoom {
         let until = Instant::now() + longest;
         let mut seat = None;
         loop {
-            let taken = match self.take(claim) {
-                Ok(taken) => {
+            let taken = match self.find(claim)? {
+                Found::Free(taken) => {
                     let (room, address) = (Arc::clone(self), claim.address.clone());
                     let held = Held { room, address, taken, until, caller, seat, rest: RESTS.0 };
                     return Ok(Turn(Some(Box::new(held))));
                 }
-                Err(taken) => taken,
+                Found::Taken(taken) => taken,
             };
             let runs = taken.runs.load(Ordering::Acquire);
-            let same = taken.asked == claim.fingerprint;
-            if seat.is_none() && same {
-                seat = self.seat();
-            }
-            match (same, &seat) {
-                (false, _) if runs => return Err(Error::KeyReused),
-                (true, None) if runs => return Err(UNSEEN.into()),
-                (false, _) | (true, None) => return Ok(Turn(None)),
-                (true, Some(_)) => {}
+            seat = seat.or_else(|| self.seat());
+            if seat.is_none() {
+                return if runs { Err(UNSEEN.into()) } else { Ok(Turn(None)) };
             }
             let over = caller.run_until_cancelled(taken.over.cancelled());
             if !matches!(tokio::time::timeout_at(until, over).await, Ok(Some(()))) {
@@ -96,25 +102,33 @@ impl WaitingRoom {
         }
     }
 
-    /// The turn, or that of the one who has it.
-    fn take(&self, claim: &Claim) -> Result<Arc<Taken>, Arc<Taken>> {
+    /// Takes the turn, or finds who has it; or that another request runs under this key.
+    fn find(&self, claim: &Claim) -> Result<Found, Error> {
         let mut turns = self.turns();
-        if let Some(taken) = turns.get(&claim.address) {
-            return Err(Arc::clone(taken));
+        let turns = turns.entry(claim.address.clone()).or_default();
+        check_mismatch(turns, claim.fingerprint)?;
+        if let Some(taken) = turns.iter().find(|taken| taken.asked == claim.fingerprint) {
+            return Ok(Found::Taken(Arc::clone(taken)));
         }
         let (runs, over) = (AtomicBool::new(false), CancellationToken::new());
         let taken = Arc::new(Taken { asked: claim.fingerprint, runs, over });
-        turns.insert(claim.address.clone(), Arc::clone(&taken));
-        Ok(taken)
+        turns.push(Arc::clone(&taken));
+        Ok(Found::Free(taken))
     }
 
     fn seat(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.seats).try_acquire_owned().ok()
     }
 
-    fn turns(&self) -> MutexGuard<'_, HashMap<Address, Arc<Taken>>> {
+    fn turns(&self) -> MutexGuard<'_, Turns> {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Refuses a request under whose key another one runs here.
+fn check_mismatch(turns: &[Arc<Taken>], asked: Fingerprint) -> Result<(), Error> {
+    let another = |taken: &Arc<Taken>| taken.asked != asked && taken.runs.load(Ordering::Acquire);
+    if turns.iter().any(another) { Err(Error::KeyReused) } else { Ok(()) }
 }
 
 /// The turn to claim a key and to run under it; nobody's where repeats do not wait. It is over when it is dropped: once
@@ -142,25 +156,35 @@ impl Turn {
         }
     }
 
-    /// Rests before the record is asked again; false if the request waits no longer.
-    pub(crate) async fn rest(&mut self) -> bool {
-        let Some(held) = &mut self.0 else { return false };
+    /// Rests before the record, which has refused, is asked again. An error is the answer.
+    pub(crate) async fn rest(&mut self, refusal: Refusal) -> Result<(), Error> {
+        let (Refusal::InUse { .. }, Some(held)) = (refusal, &mut self.0) else { return Err(refusal.into()) };
+        let turns = held.room.turns().get(&held.address).cloned().unwrap_or_default();
+        check_mismatch(&turns, held.taken.asked)?;
         if held.seat.is_none() {
             held.seat = held.room.seat();
         }
         let left = held.until.saturating_duration_since(Instant::now());
         if held.seat.is_none() || left.is_zero() {
-            return false;
+            return Err(refusal.into());
         }
         let rest = held.rest.min(left);
         held.rest = RESTS.1.min(held.rest * 2);
-        held.caller.run_until_cancelled(tokio::time::sleep(rest)).await.is_some()
+        let rested = held.caller.run_until_cancelled(tokio::time::sleep(rest)).await;
+        rested.ok_or_else(|| refusal.into())
     }
 }
 
 impl Drop for Held {
     fn drop(&mut self) {
-        self.room.turns().remove(&self.address);
+        let mut turns = self.room.turns();
+        if let Some(of_key) = turns.get_mut(&self.address) {
+            of_key.retain(|taken| !Arc::ptr_eq(taken, &self.taken));
+            if of_key.is_empty() {
+                turns.remove(&self.address);
+            }
+        }
+        drop(turns);
         self.taken.over.cancel();
     }
 }
@@ -224,15 +248,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn another_request_never_waits() {
+    async fn another_request_has_a_turn_of_its_own_until_it_is_known_to_be_another() {
         let room = Arc::new(WaitingRoom::new(8));
         let (patience, _first) = Patience::of(LONG);
         let mut turn = room.enter(&claim("k", 1), patience).await.unwrap();
         let (patience, _other) = Patience::of(LONG);
-        assert!(is_nobodys(&room.enter(&claim("k", 2), patience).await), "the record decides");
+        let mut other = room.enter(&claim("k", 2), patience).await.unwrap();
         turn.won();
-        let (patience, _other) = Patience::of(LONG);
-        assert!(matches!(room.enter(&claim("k", 2), patience).await, Err(Error::KeyReused)));
+        assert!(matches!(other.rest(UNSEEN).await, Err(Error::KeyReused)));
+        let (patience, _third) = Patience::of(LONG);
+        assert!(matches!(room.enter(&claim("k", 3), patience).await, Err(Error::KeyReused)));
+        drop((turn, other));
+        assert!(room.turns().is_empty());
+    }
+
+    #[tokio::test]
+    async fn only_a_key_in_use_is_waited_for() {
+        let room = Arc::new(WaitingRoom::new(8));
+        let (patience, _guard) = Patience::of(LONG);
+        let mut turn = room.enter(&claim("k", 1), patience).await.unwrap();
+        assert!(turn.rest(UNSEEN).await.is_ok());
+        assert!(matches!(turn.rest(Refusal::Reused).await, Err(Error::KeyReused)));
+        assert!(matches!(turn.rest(Refusal::OutcomeUnknown).await, Err(Error::OutcomeUnknown)));
     }
 
     #[tokio::test]
@@ -240,7 +277,7 @@ mod tests {
         let room = Arc::new(WaitingRoom::new(0));
         let (patience, _first) = Patience::of(LONG);
         let mut turn = room.enter(&claim("k", 1), patience).await.unwrap();
-        assert!(!turn.rest().await);
+        assert!(turn.rest(UNSEEN).await.is_err());
         let (patience, _second) = Patience::of(LONG);
         assert!(is_nobodys(&room.enter(&claim("k", 1), patience).await));
         turn.won();
@@ -266,12 +303,12 @@ mod tests {
         let (patience, caller) = Patience::of(InFlight::Wait { millis: 5_000 });
         let mut turn = room.enter(&claim("k", 1), patience).await.unwrap();
         let (begun, mut looks) = (Instant::now(), 0);
-        while turn.rest().await {
+        while turn.rest(UNSEEN).await.is_ok() {
             looks += 1;
         }
         assert_eq!((begun.elapsed().as_secs(), looks), (5, 20), "and its last look is at the end");
         drop(caller);
-        assert!(!turn.rest().await);
+        assert!(turn.rest(UNSEEN).await.is_err());
     }
 
     #[tokio::test]
@@ -281,7 +318,7 @@ mod tests {
             let (patience, _guard) = Patience::of(InFlight::Reject);
             let mut turn = room.enter(&claim("k", 1), patience).await;
             assert!(is_nobodys(&turn));
-            assert!(!turn.as_mut().unwrap().rest().await);
+            assert!(turn.as_mut().unwrap().rest(UNSEEN).await.is_err());
             assert!(room.turns().is_empty());
         }
     }

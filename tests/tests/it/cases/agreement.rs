@@ -25,7 +25,9 @@ async fn transactional(engine: &Idempotency<Db>, #[tx] _conn: &mut Db, asked: u8
 #[tokio::test(flavor = "multi_thread")]
 async fn the_statements_of_the_database_agree_with_decide() {
     let Some(service) = Service::new().await else { return };
-    let engine = &service.app.engine;
+    // Two engines, since of one the second function of a name is refused.
+    let other = service.another(|builder| builder).await;
+    let (engine, other) = (&service.app.engine, &other.app.engine);
     let asked = Fingerprint::of_value(b"1");
     // What the toolkit stores for each fingerprint, read back from a row of its own.
     for print in [1, 2] {
@@ -73,7 +75,7 @@ async fn the_statements_of_the_database_agree_with_decide() {
                 let got = if mode == "leased" {
                     leased(engine, 1).await
                 } else {
-                    transactional(engine, &mut *service.conn().await, 1).await
+                    transactional(other, &mut *service.conn().await, 1).await
                 };
                 let ran = RUNS.load(Ordering::SeqCst) > before;
                 let seen = match &got {
