@@ -1,6 +1,6 @@
 use ui_tests::*;
 
-#[idempotent(key = header, ttl = "72h", in_flight = wait("5s"), actix)]
+#[idempotent(key = header, ttl = "72h", in_flight = wait("5s"))]
 async fn handler(user: User) -> StatusCode {
     StatusCode::OK
 }
