@@ -123,6 +123,7 @@ impl Policy {
         checks::check_steps_key(key.as_ref(), args, function, errors);
         checks::check_arguments(key.as_ref(), args, errors);
         let kind = if http {
+            checks::check_owned(function, errors);
             Some(Kind::Http(Framework::of(args)))
         } else {
             checks::check_result(function, errors).map(|result| Kind::Plain(Box::new(result)))
