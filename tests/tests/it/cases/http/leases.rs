@@ -9,6 +9,7 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use http::StatusCode;
 use idempotent_runtime::Lease;
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::app::{Gates, Service, idempotency_keys, key};
@@ -60,8 +61,12 @@ async fn i18_a_handler_that_outlives_its_lease_keeps_it() {
 async fn i19_i22_a_holder_that_lost_its_lease_is_told_and_its_answer_is_refused() {
     let Some(mut service) = Service::new().await else { return };
     service.app.lease = LEASE;
-    let service = Arc::new(service.on_leased(|body| {
+    let entered = Arc::new(Semaphore::new(0));
+    let inside = Arc::clone(&entered);
+    let service = Arc::new(service.on_leased(move |body| {
+        let inside = Arc::clone(&inside);
         async move {
+            inside.add_permits(1);
             if Lease::current().is_some_and(|lease| lease.is_lost()) {
                 return StatusCode::IM_A_TEAPOT.into_response();
             }
@@ -78,9 +83,8 @@ async fn i19_i22_a_holder_that_lost_its_lease_is_told_and_its_answer_is_refused(
         let (service, key) = (Arc::clone(&service), key.clone());
         tokio::spawn(async move { service.post("/leased", &key, "zombie").await })
     };
-    while service.records().await == 0 {
-        tokio::task::yield_now().await;
-    }
+    // The claim is known to its holder, whose fence another's differs from.
+    entered.acquire().await.unwrap().forget();
     // Another has taken over, and still runs.
     service.sql(&format!("UPDATE idempotency_keys SET token = token + 1, lease_until = {NOW} + 60000")).await;
     zombie.await.unwrap().expect(409, "idempotency_key_in_use");
