@@ -109,6 +109,7 @@ mod terms;
 pub mod testkit;
 #[cfg(feature = "tower")]
 mod tower;
+mod token;
 mod transaction;
 mod vault;
 
@@ -138,7 +139,7 @@ pub use machine::{
 pub use openapi::RoutePolicy;
 pub use pool::{ConnectionPool, PoolError, Pooled};
 pub use reconcile::{HeldRecord, Resolution};
-pub use record::{Decision, Millis, Record, Refusal, State, decide};
+pub use record::{Decision, Millis, Record, Refusal, State, decide, decide_token};
 pub use scope::Scope;
 pub use settings::{Builder, Profile, StatementCache};
 pub use steps::Steps;
@@ -147,6 +148,7 @@ pub use stored_headers::StoredHeaders;
 pub use sweeper::Sweeper;
 #[cfg(feature = "tower")]
 pub use tower::{IdempotencyBody, IdempotencyLayer, IdempotencyService};
+pub use token::Token;
 pub use transaction::transaction;
 #[cfg(feature = "encryption")]
 pub use vault::Encryption;
