@@ -107,9 +107,9 @@ mod sweeper;
 mod terms;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+mod token;
 #[cfg(feature = "tower")]
 mod tower;
-mod token;
 mod transaction;
 mod vault;
 
@@ -146,9 +146,9 @@ pub use steps::Steps;
 pub use store::Isolation;
 pub use stored_headers::StoredHeaders;
 pub use sweeper::Sweeper;
+pub use token::Token;
 #[cfg(feature = "tower")]
 pub use tower::{IdempotencyBody, IdempotencyLayer, IdempotencyService};
-pub use token::Token;
 pub use transaction::transaction;
 #[cfg(feature = "encryption")]
 pub use vault::Encryption;

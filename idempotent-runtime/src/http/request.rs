@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::fingerprint::{Content, Fingerprint, boundary_of};
 use crate::key::{Key, KeyError};
 use crate::settings::{Profile, Settings};
-use crate::token::Token;
 use crate::terms::{KeySource, Need, Policy, Print, Terms};
+use crate::token::Token;
 
 /// A request that was read to its end.
 #[derive(Debug, Clone, Copy)]

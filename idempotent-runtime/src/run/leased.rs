@@ -89,7 +89,7 @@ pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim, patience: Pati
             }
             Claimed::Replay(kept) => return Ok(Opened::Replayed(kept)),
             Claimed::Unreadable => return Err(Error::ResponseUnreadable),
-            Claimed::Used => return Err(Error::ResponseUsed),
+            Claimed::Used => return Err(Error::TokenUsed),
             Claimed::Refused(refusal) => turn.rest(refusal).await?,
         }
     }

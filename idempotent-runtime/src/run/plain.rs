@@ -162,7 +162,7 @@ pub async fn open<C: Send + 'static, R>(
             }
             Claimed::Replay(kept) => Ok(Outcome::Replayed(kept)),
             Claimed::Unreadable => Err(Error::ResponseUnreadable),
-            Claimed::Used => Err(Error::ResponseUsed),
+            Claimed::Used => Err(Error::TokenUsed),
             Claimed::Refused(refusal) => Err(refusal.into()),
         }
     };

@@ -339,7 +339,7 @@ fn claim_binds(claim: &Claim, owner: uuid::Uuid) -> Vec<Bind> {
 /// Binds 1 to 7 of an issue.
 fn issue_binds(address: &Address, ttl: Ttl) -> Vec<Bind> {
     let mut binds = address_binds(address);
-    let (unasked, nobody) = (bytes::Bytes::new(), bytes::Bytes::from_static(uuid::Uuid::nil().as_bytes()));
+    let (unasked, nobody) = (bytes::Bytes::new(), bytes::Bytes::from_static(&[0; 16]));
     binds.extend([Bind::Bytes(unasked), Bind::Bytes(nobody), Bind::Int(ttl.millis())]);
     binds
 }
