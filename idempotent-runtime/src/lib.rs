@@ -52,7 +52,9 @@
 //! |---|---|
 //! | `sqlite` (default), `postgres`, `mysql` | the databases |
 //! | `deadpool` (default), `bb8` | the pools |
-//! | `axum` (default) | handlers, and outcomes of transitions as answers |
+//! | `axum` (default) | handlers of axum 0.8, and outcomes of transitions as answers |
+//! | `actix` | the same of actix-web 4, for handlers that say so: `#[idempotent(actix, …)]` |
+//! | `tower` | `IdempotencyLayer`, for whole routers and services |
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
@@ -155,7 +157,7 @@ pub use vault::Encryption;
 
 /// Makes retries, double clicks and races of a function harmless.
 ///
-/// On an HTTP handler of axum, on any async function that returns `Result<T, E>`, and on associated functions without
+/// On an HTTP handler of axum or actix-web, on any async function that returns `Result<T, E>`, and on associated functions without
 /// `self`. The function stays as it is written; what is put around it claims its key, runs it, and stores its answer.
 ///
 /// # Arguments
@@ -176,6 +178,7 @@ pub use vault::Encryption;
 /// | `policy` | the name of a constant that publishes how a handler uses keys: a [`RoutePolicy`] | |
 /// | `engine` | an expression giving the [`Idempotency`] | the installed one |
 /// | `http` | a flag: an HTTP handler whose key is an expression | |
+/// | `actix` | a flag: a handler of actix-web (feature `actix`) | of axum, whatever features are on |
 /// | `crate` | the path of this crate | `::idempotent_runtime` |
 ///
 /// In an expression every parameter is in scope as a shared reference to what its pattern binds; the connection is not.
@@ -224,6 +227,31 @@ pub use vault::Encryption;
 /// ```
 ///
 /// With a parameter marked `#[steps]` the run has recovery points: see [`Steps`].
+///
+/// # Handlers of actix-web
+///
+/// The flag `actix` says so. The parameters are extractors of actix-web, in every mode, and the answer is a `Responder`. What
+/// a handler holds stays on its worker's thread and need not be `Send`; so does the task that runs it, which
+/// [`drain`](Idempotency::drain) waits for: call it before the workers stop.
+///
+/// ```
+/// # #[cfg(all(feature = "actix", feature = "sqlite", feature = "deadpool"))] mod example {
+/// # use idempotent_runtime::{doc::Sqlite as Db, idempotent};
+/// use actix_web::{HttpResponse, web};
+///
+/// #[idempotent(actix, key = header, ttl = "72h")]
+/// async fn create_order(#[tx] conn: &mut Db, item: web::Json<String>) -> HttpResponse {
+///     // … INSERT through `conn`
+/// #   let _ = conn;
+///     HttpResponse::Created().json(item)
+/// }
+///
+/// # fn build() {
+/// let app = actix_web::App::new().route("/orders", web::post().to(create_order));
+/// # let _ = app;
+/// # }
+/// # }
+/// ```
 ///
 /// # Consumers and jobs
 ///

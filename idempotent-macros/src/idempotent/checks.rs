@@ -7,7 +7,7 @@ use super::policy::{Fingerprint, Keep, Key, Lifetime, Mode, Repeat};
 use crate::arguments::{attribute_span, unknown};
 use crate::duration::parse_duration;
 use crate::errors::Errors;
-use crate::function::{Function, MarkerKind, Waiting};
+use crate::function::{Function, MarkerKind, Waiting, parameter_name};
 use crate::pattern::words;
 
 pub(super) fn check_mode(function: &Function, errors: &mut Errors) -> Mode {
@@ -68,6 +68,25 @@ fn via_of(attribute: &syn::Attribute) -> bool {
     let mut found = std::collections::HashSet::new();
     words(quote::ToTokens::to_token_stream(&attribute.meta), &mut found);
     found.contains("via")
+}
+
+/// What a request gives has to be owned by the handler, which may outlive its client.
+pub(super) fn check_owned(function: &Function, errors: &mut Errors) {
+    for (parameter, _) in function.parameters().filter(|(_, marker)| marker.is_none()) {
+        if let Type::Reference(reference) = &*parameter.ty
+            && reference.lifetime.is_none()
+        {
+            let name = parameter_name(&parameter.pat);
+            let owned = quote::ToTokens::to_token_stream(&reference.elem);
+            errors.at(
+                &parameter.ty,
+                format_args!(
+                    "parameter `{name}` of handler `{}` must not be a reference, because it is taken from the request; write `{name}: {owned}`",
+                    function.name()
+                ),
+            );
+        }
+    }
 }
 
 /// What means nothing where the database ends the claim with the transaction.

@@ -9,7 +9,7 @@ use super::args::Args;
 use super::policy::{Fingerprint, Framework, Key, Kind, Lifetime, Mode, Policy};
 use super::route::{constant, expand_policy, expand_published};
 use crate::function::{Function, MarkerKind, Waiting};
-use crate::nested::{Halves, Nested, expand_connection_check, named_parameters, outer_attributes, word};
+use crate::nested::{Halves, Nested, expand_connection_check, located_at, named_parameters, outer_attributes, word};
 use crate::pattern::by_reference;
 
 pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
@@ -56,12 +56,16 @@ fn expand_handler(policy: &Policy, framework: &Framework, function: &Function) -
         .collect();
     // Shown at the return type: that it is no response. At the function's own name: what keeps it from being `Send`.
     let (name, result) = (signature.ident.span(), response_span(signature));
-    let returned = quote!(#callee(#(#passed),*).await);
     let (request, response) = match framework {
-        Framework::Axum => (None, quote_spanned!(result=> #private::IntoResponse::into_response(#returned))),
+        Framework::Axum => {
+            let into_response = quote_spanned!(result=> #private::IntoResponse::into_response);
+            (None, quote_spanned!(name=> #into_response(#callee(#(#passed),*).await)))
+        }
         Framework::Actix(_) => {
             let request = word("__request");
-            (Some(quote!(#request,)), quote_spanned!(result=> #home::respond(#returned, &#request)))
+            let returned = located_at(quote!(#callee(#(#passed),*).await), result);
+            let response = quote_spanned!(result=> #home::respond(#returned, &#request));
+            (Some(quote!(#request,)), response)
         }
     };
     let run = quote_spanned!(name=> #home::boxed(async move {

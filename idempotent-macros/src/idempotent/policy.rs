@@ -136,6 +136,7 @@ impl Policy {
         checks::check_arguments(key.as_ref(), args, errors);
         checks::check_token_name(key.as_ref(), args, function, errors);
         let kind = if http {
+            checks::check_owned(function, errors);
             Some(Kind::Http(Framework::of(args)))
         } else {
             checks::check_result(function, errors).map(|result| Kind::Plain(Box::new(result)))
