@@ -109,6 +109,7 @@ mod sweeper;
 mod terms;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+mod token;
 #[cfg(feature = "tower")]
 mod tower;
 mod transaction;
@@ -140,13 +141,14 @@ pub use machine::{
 pub use openapi::RoutePolicy;
 pub use pool::{ConnectionPool, PoolError, Pooled};
 pub use reconcile::{HeldRecord, Resolution};
-pub use record::{Decision, Millis, Record, Refusal, State, decide};
+pub use record::{Decision, Millis, Record, Refusal, State, decide, decide_token};
 pub use scope::Scope;
 pub use settings::{Builder, Profile, StatementCache};
 pub use steps::Steps;
 pub use store::Isolation;
 pub use stored_headers::StoredHeaders;
 pub use sweeper::Sweeper;
+pub use token::Token;
 #[cfg(feature = "tower")]
 pub use tower::{IdempotencyBody, IdempotencyLayer, IdempotencyService};
 pub use transaction::transaction;
