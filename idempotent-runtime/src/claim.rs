@@ -104,6 +104,8 @@ pub(crate) enum By {
     Key,
     /// A token that the engine has issued into the record.
     Token(Repeat),
+    /// A token that another store has, or had: it was issued.
+    Ticket(Repeat),
 }
 
 impl Claim {
@@ -112,10 +114,18 @@ impl Claim {
         match (self.by, stored) {
             (By::Key, stored) => stored?.settle(decide, self.fingerprint),
             (By::Token(_), None) => Some(Claimed::Refused(Refusal::TokenInvalid)),
-            (By::Token(repeat), Some(row)) => match (row.settle(decide_token, self.fingerprint), repeat) {
-                (Some(Claimed::Replay(_) | Claimed::Unreadable), Repeat::Refuse) => Some(Claimed::Used),
-                (settled, _) => settled,
-            },
+            (By::Token(repeat), Some(row)) => repeat.of(row.settle(decide_token, self.fingerprint)),
+            (By::Ticket(repeat), stored) => repeat.of(stored?.settle(decide, self.fingerprint)),
+        }
+    }
+}
+
+impl Repeat {
+    /// What a repeat is told.
+    fn of(self, settled: Option<Claimed>) -> Option<Claimed> {
+        match (settled, self) {
+            (Some(Claimed::Replay(_) | Claimed::Unreadable), Self::Refuse) => Some(Claimed::Used),
+            (settled, _) => settled,
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::settings::{Builder, Expiring, Settings, StatementCache};
 use crate::store::{Change, Driver, Which};
 use crate::sweeper::Sweeper;
 use crate::token::Token;
+use crate::token_store::Ticket;
 
 /// How long a claim waits for a connection of the pool before it is refused.
 const POOL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -304,8 +305,13 @@ impl<C: Send + 'static> Inner<C> {
             key: token.key(),
             vault: vault.clone(),
         };
-        let mut conn = self.connection().await?;
-        self.driver.issue(&mut conn, &address, ttl).await.map_err(Error::unavailable)?;
+        match &self.settings.tokens {
+            Some(store) => store.issue(&Ticket::of(&address), ttl.duration()).await.map_err(Error::unavailable)?,
+            None => {
+                let mut conn = self.connection().await?;
+                self.driver.issue(&mut conn, &address, ttl).await.map_err(Error::unavailable)?;
+            }
+        }
         Ok(token)
     }
 

@@ -99,6 +99,8 @@ mod operations;
 mod pool;
 mod reconcile;
 mod record;
+#[cfg(feature = "redis")]
+mod redis;
 mod run;
 mod scope;
 mod settings;
@@ -110,6 +112,7 @@ mod terms;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod token;
+mod token_store;
 #[cfg(feature = "tower")]
 mod tower;
 mod transaction;
@@ -142,6 +145,8 @@ pub use openapi::RoutePolicy;
 pub use pool::{ConnectionPool, PoolError, Pooled};
 pub use reconcile::{HeldRecord, Resolution};
 pub use record::{Decision, Millis, Record, Refusal, State, decide, decide_token};
+#[cfg(feature = "redis")]
+pub use redis::RedisTokens;
 pub use scope::Scope;
 pub use settings::{Builder, Profile, StatementCache};
 pub use steps::Steps;
@@ -149,6 +154,7 @@ pub use store::Isolation;
 pub use stored_headers::StoredHeaders;
 pub use sweeper::Sweeper;
 pub use token::Token;
+pub use token_store::{Spent, Ticket, TokenStore, TokenStoreError};
 #[cfg(feature = "tower")]
 pub use tower::{IdempotencyBody, IdempotencyLayer, IdempotencyService};
 pub use transaction::transaction;

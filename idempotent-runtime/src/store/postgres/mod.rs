@@ -304,7 +304,7 @@ async fn fenced(conn: &mut impl Pipes, text: &'static str, binds: Vec<Bind>) -> 
 
 async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claimed> {
     // The statement below would write a row for a token that was never issued.
-    if claim.by != By::Key
+    if let By::Token(_) = claim.by
         && let Some(settled) = claim.settle(look(conn, &claim.address).await?)
     {
         return Ok(settled);

@@ -10,6 +10,16 @@ use http::{Request, StatusCode};
 
 use super::app::{Answer, Gates, Service, insert};
 
+/// A service for each store of tokens: the records, and Redis.
+async fn services() -> Vec<Service> {
+    let Some(in_records) = Service::new().await else { return Vec::new() };
+    let mut services = vec![in_records];
+    if let Some(redis) = super::app::redis_tokens().await {
+        services.extend(Service::with(8, |builder| builder.tokens(redis)).await);
+    }
+    services
+}
+
 const FORM: &str = "application/x-www-form-urlencoded";
 /// The routes that give answers back, each with the name of its operation.
 const ROUTES: [(&str, &str); 2] = [("/token/tx", "tests.tx"), ("/token/leased", "tests.leased")];
@@ -26,61 +36,64 @@ async fn submit(service: &Service, path: &str, user: &str, token: &str, body: &s
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_first_use_runs_and_every_repeat_gets_its_answer() {
-    let Some(service) = Service::new().await else { return };
-    for (path, operation) in ROUTES {
-        let token = issued(&service, "ann", operation).await;
-        let before = service.runs();
-        let first = submit(&service, path, "ann", &token, "order").await;
-        assert_eq!((first.status, first.replayed()), (201, false), "{path} {first:?}");
-        let again = submit(&service, path, "ann", &token, "order").await;
-        assert_eq!((again.status, &again.body, again.replayed()), (201, &first.body, true), "{path}");
-        submit(&service, path, "ann", &token, "another order").await.expect(409, "idempotency_key_reused");
-        assert_eq!(service.runs(), before + 1, "{path}");
+    for service in services().await {
+        for (path, operation) in ROUTES {
+            let token = issued(&service, "ann", operation).await;
+            let before = service.runs();
+            let first = submit(&service, path, "ann", &token, "order").await;
+            assert_eq!((first.status, first.replayed()), (201, false), "{path} {first:?}");
+            let again = submit(&service, path, "ann", &token, "order").await;
+            assert_eq!((again.status, &again.body, again.replayed()), (201, &first.body, true), "{path}");
+            submit(&service, path, "ann", &token, "another order").await.expect(409, "idempotency_key_reused");
+            assert_eq!(service.runs(), before + 1, "{path}");
+        }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_carries_its_token_in_a_field() {
-    let Some(service) = Service::new().await else { return };
-    let token = issued(&service, "ann", "tests.tx").await;
-    let send = || {
-        let request = Request::post("/token/tx").header("x-user", "ann").header("content-type", FORM);
-        service.send(request.body(format!("item=book&token={token}").into()).unwrap())
-    };
-    assert_eq!(send().await.status, 201);
-    assert!(send().await.replayed());
-    assert_eq!(service.effects().await.len(), 1);
+    for service in services().await {
+        let token = issued(&service, "ann", "tests.tx").await;
+        let send = || {
+            let request = Request::post("/token/tx").header("x-user", "ann").header("content-type", FORM);
+            service.send(request.body(format!("item=book&token={token}").into()).unwrap())
+        };
+        assert_eq!(send().await.status, 201);
+        assert!(send().await.replayed());
+        assert_eq!(service.effects().await.len(), 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_that_was_not_issued_here_runs_nothing_and_leaves_nothing() {
-    let Some(service) = Service::new().await else { return };
-    for (path, operation) in ROUTES {
-        let token = issued(&service, "ann", operation).await;
-        let (records, runs) = (service.records().await, service.runs());
-        let mut altered = token.clone().into_bytes();
-        altered[7] ^= 1;
-        let altered = String::from_utf8_lossy(&altered).into_owned();
-        let guessed = "A".repeat(43);
-        for (user, sent, what) in [
-            ("bob", token.as_str(), "another user's"),
-            ("ann", altered.as_str(), "altered by one bit"),
-            ("ann", guessed.as_str(), "guessed"),
-            ("ann", "x", "no token at all"),
-            ("ann", "' OR 1=1 --", "an attempt"),
-        ] {
-            submit(&service, path, user, sent, "order").await.expect(403, "idempotency_token_invalid");
-            assert_eq!((service.records().await, service.runs()), (records, runs), "{path} {what}");
+    for service in services().await {
+        for (path, operation) in ROUTES {
+            let token = issued(&service, "ann", operation).await;
+            let (records, runs) = (service.records().await, service.runs());
+            let mut altered = token.clone().into_bytes();
+            altered[7] ^= 1;
+            let altered = String::from_utf8_lossy(&altered).into_owned();
+            let guessed = "A".repeat(43);
+            for (user, sent, what) in [
+                ("bob", token.as_str(), "another user's"),
+                ("ann", altered.as_str(), "altered by one bit"),
+                ("ann", guessed.as_str(), "guessed"),
+                ("ann", "x", "no token at all"),
+                ("ann", "' OR 1=1 --", "an attempt"),
+            ] {
+                submit(&service, path, user, sent, "order").await.expect(403, "idempotency_token_invalid");
+                assert_eq!((service.records().await, service.runs()), (records, runs), "{path} {what}");
+            }
+            let other = if path == "/token/tx" { "/token/leased" } else { "/token/tx" };
+            submit(&service, other, "ann", &token, "order").await.expect(403, "idempotency_token_invalid");
+            // Nobody has used it up.
+            assert_eq!(submit(&service, path, "ann", &token, "order").await.status, 201, "{path}");
+            // And whoever has it not learns nothing of the answer.
+            submit(&service, path, "bob", &token, "order").await.expect(403, "idempotency_token_invalid");
         }
-        let other = if path == "/token/tx" { "/token/leased" } else { "/token/tx" };
-        submit(&service, other, "ann", &token, "order").await.expect(403, "idempotency_token_invalid");
-        // Nobody has used it up.
-        assert_eq!(submit(&service, path, "ann", &token, "order").await.status, 201, "{path}");
-        // And whoever has it not learns nothing of the answer.
-        submit(&service, path, "bob", &token, "order").await.expect(403, "idempotency_token_invalid");
+        let missing = Request::post("/token/tx").header("x-user", "ann").body(axum::body::Body::empty()).unwrap();
+        service.send(missing).await.expect(400, "idempotency_token_missing");
     }
-    let missing = Request::post("/token/tx").header("x-user", "ann").body(axum::body::Body::empty()).unwrap();
-    service.send(missing).await.expect(400, "idempotency_token_missing");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -104,47 +117,49 @@ async fn a_token_whose_time_is_over_is_none_before_its_use_and_after() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn of_a_double_click_one_runs() {
-    let Some(service) = Service::new().await else { return };
-    for (path, operation) in ROUTES {
-        for _ in 0..5 {
-            let (token, before) = (issued(&service, "ann", operation).await, service.runs());
-            let clicks = join_all((0..8).map(|_| submit(&service, path, "ann", &token, "order"))).await;
-            for click in &clicks {
-                match click.status {
-                    201 => {}
-                    409 => assert_eq!(click.code(), "idempotency_key_in_use"),
-                    _ => panic!("{path} {click:?}"),
+    for service in services().await {
+        for (path, operation) in ROUTES {
+            for _ in 0..5 {
+                let (token, before) = (issued(&service, "ann", operation).await, service.runs());
+                let clicks = join_all((0..8).map(|_| submit(&service, path, "ann", &token, "order"))).await;
+                for click in &clicks {
+                    match click.status {
+                        201 => {}
+                        409 => assert_eq!(click.code(), "idempotency_key_in_use"),
+                        _ => panic!("{path} {click:?}"),
+                    }
                 }
+                assert_eq!(service.runs(), before + 1, "{path}");
             }
-            assert_eq!(service.runs(), before + 1, "{path}");
         }
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_failure_gives_the_token_back_and_a_refusal_is_kept() {
-    let Some(service) = Service::new().await else { return };
-    let service = service
-        .on_tx(|conn, body| {
-            async move {
-                insert(conn, "effect").await;
-                answer_of(&body)
+    for service in services().await {
+        let service = service
+            .on_tx(|conn, body| {
+                async move {
+                    insert(conn, "effect").await;
+                    answer_of(&body)
+                }
+                .boxed()
+            })
+            .on_leased(|body| async move { answer_of(&body) }.boxed());
+        for (path, operation) in ROUTES {
+            let (token, before) = (issued(&service, "ann", operation).await, service.runs());
+            for _ in 0..2 {
+                assert_eq!(submit(&service, path, "ann", &token, "503").await.status, 503);
             }
-            .boxed()
-        })
-        .on_leased(|body| async move { answer_of(&body) }.boxed());
-    for (path, operation) in ROUTES {
-        let (token, before) = (issued(&service, "ann", operation).await, service.runs());
-        for _ in 0..2 {
-            assert_eq!(submit(&service, path, "ann", &token, "503").await.status, 503);
+            assert_eq!(service.runs(), before + 2, "{path}");
+            let refused = issued(&service, "ann", operation).await;
+            assert_eq!(submit(&service, path, "ann", &refused, "422").await.status, 422);
+            assert!(submit(&service, path, "ann", &refused, "422").await.replayed());
+            assert_eq!(service.runs(), before + 3, "{path}");
         }
-        assert_eq!(service.runs(), before + 2, "{path}");
-        let refused = issued(&service, "ann", operation).await;
-        assert_eq!(submit(&service, path, "ann", &refused, "422").await.status, 422);
-        assert!(submit(&service, path, "ann", &refused, "422").await.replayed());
-        assert_eq!(service.runs(), before + 3, "{path}");
+        assert_eq!(service.effects().await, Vec::<String>::new());
     }
-    assert_eq!(service.effects().await, Vec::<String>::new());
 }
 
 fn answer_of(body: &[u8]) -> axum::response::Response {
@@ -153,29 +168,30 @@ fn answer_of(body: &[u8]) -> axum::response::Response {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_route_that_gives_no_answers_back_says_that_the_token_was_used() {
-    let Some(service) = Service::new().await else { return };
-    let gates = Gates::new();
-    let entering = gates.clone();
-    let service = Arc::new(service.on_leased(move |_| {
-        let gates = entering.clone();
-        async move {
-            gates.pass().await;
-            StatusCode::CREATED.into_response()
-        }
-        .boxed()
-    }));
-    let token = issued(&service, "ann", "tests.once").await;
-    let send = || {
-        let request = Request::post("/token/once").header("x-user", "ann").header("x-csrf-token", &token);
-        service.sending(request.body(axum::body::Body::empty()).unwrap())
-    };
-    let first = tokio::spawn(send());
-    gates.entered().await;
-    send().await.expect(409, "idempotency_key_in_use");
-    gates.let_go();
-    assert_eq!(first.await.unwrap().status, 201);
-    send().await.expect(409, "idempotency_token_used");
-    assert_eq!(service.runs(), 1);
+    for service in services().await {
+        let gates = Gates::new();
+        let entering = gates.clone();
+        let service = Arc::new(service.on_leased(move |_| {
+            let gates = entering.clone();
+            async move {
+                gates.pass().await;
+                StatusCode::CREATED.into_response()
+            }
+            .boxed()
+        }));
+        let token = issued(&service, "ann", "tests.once").await;
+        let send = || {
+            let request = Request::post("/token/once").header("x-user", "ann").header("x-csrf-token", &token);
+            service.sending(request.body(axum::body::Body::empty()).unwrap())
+        };
+        let first = tokio::spawn(send());
+        gates.entered().await;
+        send().await.expect(409, "idempotency_key_in_use");
+        gates.let_go();
+        assert_eq!(first.await.unwrap().status, 201);
+        send().await.expect(409, "idempotency_token_used");
+        assert_eq!(service.runs(), 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -201,6 +217,70 @@ async fn a_route_issues_tokens_to_whom_the_engines_rule_names() {
     assert_eq!(submit(&service, "/token/tx", "ann", token, "order").await.status, 201);
     let nobody = ask(None).await.expect(400, "idempotency_scope_missing");
     assert!(!nobody.text().contains("token\":"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn redis_is_asked_before_anything_runs_and_once() {
+    use idempotent_runtime::{Spent, Ticket, TokenStore, TokenStoreError};
+    use std::sync::Mutex;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    /// A store that can be away.
+    #[derive(Clone, Default)]
+    struct Shaky(Arc<(AtomicBool, Mutex<Vec<(Ticket, bool)>>)>);
+
+    impl TokenStore for Shaky {
+        fn issue<'t>(
+            &'t self,
+            ticket: &'t Ticket,
+            _: Duration,
+        ) -> futures_util::future::BoxFuture<'t, Result<(), TokenStoreError>> {
+            self.0.1.lock().unwrap().push((ticket.clone(), false));
+            async { Ok(()) }.boxed()
+        }
+
+        fn spend<'t>(
+            &'t self,
+            ticket: &'t Ticket,
+            _: Duration,
+        ) -> futures_util::future::BoxFuture<'t, Result<Spent, TokenStoreError>> {
+            async move {
+                if self.0.0.load(Ordering::SeqCst) {
+                    return Err("away".into());
+                }
+                let mut tickets = self.0.1.lock().unwrap();
+                Ok(match tickets.iter_mut().find(|(issued, _)| issued == ticket) {
+                    None => Spent::Never,
+                    Some((_, true)) => Spent::Before,
+                    Some((_, spent)) => {
+                        *spent = true;
+                        Spent::Now
+                    }
+                })
+            }
+            .boxed()
+        }
+    }
+
+    let store = Shaky::default();
+    let Some(service) = Service::with(8, |builder| builder.tokens(store.clone())).await else { return };
+    for (path, operation) in ROUTES {
+        let (token, before) = (issued(&service, "ann", operation).await, service.runs());
+        store.0.0.store(true, Ordering::SeqCst);
+        submit(&service, path, "ann", &token, "order").await.expect(503, "idempotency_unavailable");
+        assert_eq!(service.runs(), before, "{path}");
+        store.0.0.store(false, Ordering::SeqCst);
+        // As if its request had died between the two places: it is spent, and nothing has run.
+        let spent: Vec<_> =
+            store.0.1.lock().unwrap().iter_mut().map(|(_, spent)| std::mem::replace(spent, true)).collect();
+        assert!(spent.last().is_some_and(|spent| !spent));
+        assert_eq!(submit(&service, path, "ann", &token, "order").await.status, 201, "{path}");
+        // From now on the record says all.
+        store.0.0.store(true, Ordering::SeqCst);
+        assert!(submit(&service, path, "ann", &token, "order").await.replayed(), "{path}");
+        store.0.0.store(false, Ordering::SeqCst);
+        assert_eq!(service.runs(), before + 1, "{path}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
