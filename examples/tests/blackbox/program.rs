@@ -9,8 +9,9 @@ use crate::database::Database;
 
 const ORDERS: &str = env!("CARGO_BIN_EXE_orders");
 const CHARGES: &str = env!("CARGO_BIN_EXE_charges");
-/// How long a program may take to start or to stop.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CONSUMER: &str = env!("CARGO_BIN_EXE_consumer");
+/// How long a program may take to start, to answer or to stop.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a program is started.
 #[derive(Debug, Clone)]
@@ -30,6 +31,11 @@ impl Setup {
         Self::of(CHARGES, &database.url())
     }
 
+    /// `consumer` on a database.
+    pub(crate) fn consumer(database: &Database) -> Self {
+        Self::of(CONSUMER, &database.url())
+    }
+
     /// Both programs with this `DATABASE_URL`.
     pub(crate) fn both(database_url: &str) -> [Self; 2] {
         [ORDERS, CHARGES].map(|binary| Self::of(binary, database_url))
@@ -45,7 +51,7 @@ impl Setup {
         self
     }
 
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(self.binary);
         for name in ["CHARGES_URL", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"] {
             command.env_remove(name);
@@ -138,7 +144,8 @@ impl Drop for Program {
     }
 }
 
-fn wait(child: &mut Child) -> ExitStatus {
+/// Waits for the end of a process.
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(status) = child.try_wait().expect("its state") {
