@@ -19,6 +19,7 @@ mod crashes;
 mod creating;
 mod deleting;
 mod keys;
+mod likes;
 mod machine;
 mod paying;
 mod races;

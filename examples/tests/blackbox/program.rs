@@ -10,6 +10,7 @@ use crate::database::Database;
 const ORDERS: &str = env!("CARGO_BIN_EXE_orders");
 const CHARGES: &str = env!("CARGO_BIN_EXE_charges");
 const CONSUMER: &str = env!("CARGO_BIN_EXE_consumer");
+const LIKES: &str = env!("CARGO_BIN_EXE_likes");
 /// How long a program may take to start, to answer or to stop.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -29,6 +30,11 @@ impl Setup {
     /// `charges` on a database, on a free port.
     pub(crate) fn charges(database: &Database) -> Self {
         Self::of(CHARGES, &database.url())
+    }
+
+    /// `likes` on a database, on a free port.
+    pub(crate) fn likes(database: &Database) -> Self {
+        Self::of(LIKES, &database.url())
     }
 
     /// `consumer` on a database.
