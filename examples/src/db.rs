@@ -19,6 +19,14 @@ compile_error!("choose one database; write `--no-default-features --features pos
 #[cfg(not(any(feature = "sqlite", feature = "postgres", feature = "mysql")))]
 compile_error!("choose a database: `--features sqlite` (the default), `--features postgres` or `--features mysql`");
 
+#[cfg(all(feature = "blocking", feature = "postgres", not(feature = "blocking-postgres")))]
+compile_error!("`blocking` needs libpq there; write `--no-default-features --features blocking-postgres`");
+#[cfg(all(feature = "blocking", feature = "mysql", not(feature = "blocking-mysql")))]
+compile_error!("`blocking` needs libmysqlclient there; write `--no-default-features --features blocking-mysql`");
+
+#[cfg(feature = "blocking")]
+pub mod blocking;
+
 #[cfg(feature = "mysql")]
 #[path = "db/mysql.rs"]
 mod backend;

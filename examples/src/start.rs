@@ -70,6 +70,12 @@ pub async fn program(name: &str, run: impl Future<Output = Result<(), StartError
     exit(name, run.await)
 }
 
+/// The same for a program without `async`.
+pub fn blocking_program(name: &str, run: impl FnOnce() -> Result<(), StartError>) -> ExitCode {
+    log();
+    exit(name, run())
+}
+
 fn log() {
     let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into()).from_env_lossy();
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).init();

@@ -3,7 +3,7 @@
 //!
 //! The same tests serve every database. Built with `--no-default-features --features postgres` they need
 //! `TEST_POSTGRES_URL`, and with `mysql` in its place `TEST_MYSQL_URL`: the URL of a server on which they may create
-//! databases.
+//! databases. With `blocking-postgres` or `blocking-mysql` they include those of `blocking`.
 
 mod answer;
 mod ask;
@@ -14,6 +14,8 @@ mod provider;
 mod raw;
 
 mod bad_input;
+#[cfg(feature = "blocking")]
+mod blocking;
 mod consumer;
 mod crashes;
 mod creating;

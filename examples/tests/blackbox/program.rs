@@ -11,6 +11,8 @@ const ORDERS: &str = env!("CARGO_BIN_EXE_orders");
 const CHARGES: &str = env!("CARGO_BIN_EXE_charges");
 const CONSUMER: &str = env!("CARGO_BIN_EXE_consumer");
 const LIKES: &str = env!("CARGO_BIN_EXE_likes");
+#[cfg(feature = "blocking")]
+const BLOCKING: &str = env!("CARGO_BIN_EXE_blocking");
 /// How long a program may take to start, to answer or to stop.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -42,6 +44,12 @@ impl Setup {
         Self::of(CONSUMER, &database.url())
     }
 
+    /// `blocking` on a database.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn blocking(database: &Database) -> Self {
+        Self::of(BLOCKING, &database.url())
+    }
+
     /// Both programs with this `DATABASE_URL`.
     pub(crate) fn both(database_url: &str) -> [Self; 2] {
         [ORDERS, CHARGES].map(|binary| Self::of(binary, database_url))
@@ -59,7 +67,7 @@ impl Setup {
 
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(self.binary);
-        for name in ["CHARGES_URL", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"] {
+        for name in ["BANK", "CHARGES_URL", "CRASH", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"] {
             command.env_remove(name);
         }
         command.envs(self.env.clone());
