@@ -478,3 +478,7 @@ pub mod doc {
 #[cfg(all(doctest, feature = "axum", feature = "deadpool", feature = "sqlite", feature = "testkit"))]
 #[doc = include_str!("../../docs/state-machines.md")]
 mod state_machines_page {}
+
+#[cfg(all(doctest, feature = "axum", feature = "deadpool", feature = "sqlite"))]
+#[doc = include_str!("../../docs/consumers.md")]
+mod consumers_page {}
