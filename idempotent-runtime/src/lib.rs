@@ -53,6 +53,9 @@
 //! | `sqlite` (default), `postgres`, `mysql` | the databases |
 //! | `deadpool` (default), `bb8` | the pools |
 //! | `axum` (default) | handlers, and outcomes of transitions as answers |
+//! | `blocking` | functions without `async`, on blocking diesel and pools of r2d2: `blocking`; on `SQLite` with `sqlite` beside it |
+//! | `blocking-postgres` | the same on `PgConnection`; needs libpq |
+//! | `blocking-mysql` | the same on `MysqlConnection`; needs libmysqlclient or libmariadb |
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
@@ -133,8 +136,8 @@ pub use transaction::transaction;
 
 /// Makes retries, double clicks and races of a function harmless.
 ///
-/// On an HTTP handler of axum, on any async function that returns `Result<T, E>`, and on associated functions without
-/// `self`. The function stays as it is written; what is put around it claims its key, runs it, and stores its answer.
+/// On an HTTP handler of axum, on any function that returns `Result<T, E>`, async or (with the feature `blocking`) not,
+/// and on associated functions without `self`. The function stays as it is written; what is put around it claims its key, runs it, and stores its answer.
 ///
 /// # Arguments
 ///
@@ -326,7 +329,7 @@ pub use idempotent_macros::StateMachine;
 /// A transition with a body: moves a row along its graph, runs the function, and appends to the history, in one
 /// transaction.
 ///
-/// On an async function, or an associated one without `self`, that returns [`Result<Transition<T>, E>`](Transition) with
+/// On a function, async or not, or an associated one without `self`, that returns [`Result<Transition<T>, E>`](Transition) with
 /// `E: From<TransitionError>`. The body runs if the event is possible, once the row has moved: a repeat is answered with
 /// [`AlreadyApplied`](Transition::AlreadyApplied), and what the state does not permit with a
 /// [`Conflict`](TransitionError::Conflict), without it. `Err`, a panic, and an `AlreadyApplied` of its own undo
