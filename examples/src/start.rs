@@ -103,5 +103,5 @@ fn with_causes(error: &StartError) -> String {
         }
         cause = error.source();
     }
-    text
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

@@ -1,7 +1,7 @@
 //! The same database, for programs without `async`: on the connections of diesel itself.
 
 use diesel::Connection as _;
-use diesel::r2d2::{self, ConnectionManager};
+use diesel::r2d2::{self, ConnectionManager, CustomizeConnection};
 use diesel_migrations::EmbeddedMigrations;
 
 use super::{MAX_CONNECTIONS, backend};
@@ -23,12 +23,12 @@ pub type Pool = r2d2::Pool<ConnectionManager<Db>>;
 /// Opens a database, and makes sure that it is there.
 pub fn open(url: &str) -> Result<Pool, StartError> {
     let url = backend::location(url)?;
-    // The pool would go on trying for a while.
-    let _ = Db::establish(url).map_err(StartError::database)?;
+    let setup = Box::new(Setup);
+    // What cannot be opened is told at once; the pool would go on trying for a while.
+    let mut first = Db::establish(url).map_err(StartError::database)?;
+    setup.on_acquire(&mut first).map_err(StartError::database)?;
     let pool = Pool::builder().max_size(MAX_CONNECTIONS.try_into().unwrap_or(u32::MAX)).min_idle(Some(0));
-    #[cfg(all(feature = "sqlite", not(any(feature = "postgres", feature = "mysql"))))]
-    let pool = pool.connection_customizer(Box::new(Setup));
-    pool.build(ConnectionManager::new(url)).map_err(StartError::database)
+    pool.connection_customizer(setup).build(ConnectionManager::new(url)).map_err(StartError::database)
 }
 
 /// Brings a program's own tables up to date. Programs that start together migrate one after the other.
@@ -38,13 +38,12 @@ pub fn migrate(pool: &Pool, migrations: EmbeddedMigrations) -> Result<(), StartE
     backend::migrate_blocking(conn, migrations).map_err(StartError::database)
 }
 
-/// What `SQLite` is told on each connection.
-#[cfg(all(feature = "sqlite", not(any(feature = "postgres", feature = "mysql"))))]
+/// What a connection is told before it is used.
 #[derive(Debug)]
 struct Setup;
 
-#[cfg(all(feature = "sqlite", not(any(feature = "postgres", feature = "mysql"))))]
-impl r2d2::CustomizeConnection<Db, r2d2::Error> for Setup {
+impl CustomizeConnection<Db, r2d2::Error> for Setup {
+    #[cfg(all(feature = "sqlite", not(any(feature = "postgres", feature = "mysql"))))]
     fn on_acquire(&self, conn: &mut Db) -> Result<(), r2d2::Error> {
         use diesel::connection::SimpleConnection as _;
 

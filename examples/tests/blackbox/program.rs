@@ -50,9 +50,12 @@ impl Setup {
         Self::of(BLOCKING, &database.url())
     }
 
-    /// Both programs with this `DATABASE_URL`.
-    pub(crate) fn both(database_url: &str) -> [Self; 2] {
-        [ORDERS, CHARGES].map(|binary| Self::of(binary, database_url))
+    /// Every program with this `DATABASE_URL`.
+    pub(crate) fn all(database_url: &str) -> Vec<Self> {
+        let mut binaries = vec![ORDERS, CHARGES, CONSUMER, LIKES];
+        #[cfg(feature = "blocking")]
+        binaries.push(BLOCKING);
+        binaries.into_iter().map(|binary| Self::of(binary, database_url)).collect()
     }
 
     fn of(binary: &'static str, database_url: &str) -> Self {
