@@ -5,6 +5,7 @@
 
 pub mod charges;
 pub mod db;
+pub mod lines;
 pub mod money;
 pub mod problem;
 pub mod server;

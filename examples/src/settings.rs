@@ -1,5 +1,6 @@
 //! The environment variables that the programs read. An empty one counts as missing.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::db;
@@ -32,6 +33,25 @@ pub fn lease() -> Result<Duration, StartError> {
         Some(lease) if !lease.is_zero() && lease <= LONGEST_LEASE => Ok(lease),
         Some(_) => Err(StartError::setting("LEASE", &text, "is out of range; write `1ms` to `72h`")),
         None => Err(StartError::setting("LEASE", &text, "is no duration; write a number and `ms`, `s`, `m` or `h`")),
+    }
+}
+
+/// `BANK`: the folder in which the bank of `blocking` keeps its transfers; the default is one beside the program.
+pub fn bank() -> Result<PathBuf, StartError> {
+    match read("BANK")? {
+        Some(folder) => Ok(folder.into()),
+        None => Ok(std::env::current_exe()
+            .map_err(|error| StartError::setting("BANK", "", error.to_string()))?
+            .with_file_name("bank")),
+    }
+}
+
+/// `CRASH=transfer`: `blocking` dies when the bank has transferred.
+pub fn crash() -> Result<bool, StartError> {
+    match read("CRASH")?.as_deref() {
+        None => Ok(false),
+        Some("transfer") => Ok(true),
+        Some(other) => Err(StartError::setting("CRASH", other, "is no place to die at; write `transfer`")),
     }
 }
 

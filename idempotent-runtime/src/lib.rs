@@ -55,6 +55,10 @@
 //! | `axum` (default) | handlers of axum 0.8, and outcomes of transitions as answers |
 //! | `actix` | the same of actix-web 4, for handlers that say so: `#[idempotent(actix, …)]` |
 //! | `tower` | `IdempotencyLayer`, for whole routers and services |
+//! | `blocking` | functions without `async`, on blocking diesel and pools of r2d2: `blocking`; on `SQLite` with `sqlite` beside it |
+//! | `blocking-postgres` | the same on `PgConnection`; needs libpq |
+//! | `blocking-mysql` | the same on `MysqlConnection`; needs libmysqlclient or libmariadb |
+//! | `encryption` | what is stored of answers, steps and arguments is encrypted: `Encryption` |
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
@@ -163,8 +167,9 @@ pub use vault::Encryption;
 
 /// Makes retries, double clicks and races of a function harmless.
 ///
-/// On an HTTP handler of axum or actix-web, on any async function that returns `Result<T, E>`, and on associated functions without
-/// `self`. The function stays as it is written; what is put around it claims its key, runs it, and stores its answer.
+/// On an HTTP handler of axum or actix-web, on any function that returns `Result<T, E>`, async or (with the feature
+/// `blocking`) not, and on associated functions without `self`. The function stays as it is written; what is put around
+/// it claims its key, runs it, and stores its answer.
 ///
 /// # Arguments
 ///
@@ -387,7 +392,7 @@ pub use idempotent_macros::StateMachine;
 /// A transition with a body: moves a row along its graph, runs the function, and appends to the history, in one
 /// transaction.
 ///
-/// On an async function, or an associated one without `self`, that returns [`Result<Transition<T>, E>`](Transition) with
+/// On a function, async or not, or an associated one without `self`, that returns [`Result<Transition<T>, E>`](Transition) with
 /// `E: From<TransitionError>`. The body runs if the event is possible, once the row has moved: a repeat is answered with
 /// [`AlreadyApplied`](Transition::AlreadyApplied), and what the state does not permit with a
 /// [`Conflict`](TransitionError::Conflict), without it. `Err`, a panic, and an `AlreadyApplied` of its own undo
@@ -539,3 +544,7 @@ pub mod doc {
 #[cfg(all(doctest, feature = "axum", feature = "deadpool", feature = "sqlite", feature = "testkit"))]
 #[doc = include_str!("../../docs/state-machines.md")]
 mod state_machines_page {}
+
+#[cfg(all(doctest, feature = "axum", feature = "deadpool", feature = "sqlite"))]
+#[doc = include_str!("../../docs/consumers.md")]
+mod consumers_page {}
