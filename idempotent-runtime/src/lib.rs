@@ -59,6 +59,7 @@
 //! | `blocking-postgres` | the same on `PgConnection`; needs libpq |
 //! | `blocking-mysql` | the same on `MysqlConnection`; needs libmysqlclient or libmariadb |
 //! | `encryption` | what is stored of answers, steps and arguments is encrypted: `Encryption` |
+//! | `redis` | one-time tokens in Redis: `RedisTokens` |
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
@@ -175,7 +176,7 @@ pub use vault::Encryption;
 ///
 /// | argument | values | default |
 /// |---|---|---|
-/// | `key` | `header`, `header("X-Request-Id")`, `header(optional)`, or an expression over the parameters: string, integer, UUID, tuple ([`KeyPart`]) | required |
+/// | `key` | `header`, `header("X-Request-Id")`, `header(optional)`; `token`, `token("X-Csrf-Token")`, `token(once)`: a [`Token`] that the engine has issued; or an expression over the parameters: string, integer, UUID, tuple ([`KeyPart`]) | required |
 /// | `ttl` | how long the answer is kept: `"72h"`, `"forever"`, or a `Duration` expression | required |
 /// | `scope` | whose key it is: an expression over the parameters | HTTP: the engine's [`Scope`]; else none |
 /// | `fingerprint` | `bytes` (query and body as sent), `json` (query as sent, and what the body says: [`Content::Json`]), `none`, or an expression over the parameters that is `Serialize`. Method and path always count; a boundary of form data does not ([`Content::Multipart`]) | HTTP: `bytes`; else `none` |
