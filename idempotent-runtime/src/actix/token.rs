@@ -20,6 +20,7 @@ impl<C: Connection> Idempotency<C> {
     /// config.route("/tokens", engine.actix_token_route("checkout", std::time::Duration::from_secs(600)));
     /// # }
     /// ```
+    #[must_use]
     pub fn actix_token_route(&self, operation: &'static str, ttl: Duration) -> Route {
         let engine = Arc::clone(self.inner());
         web::post().to(move |request: HttpRequest| {
