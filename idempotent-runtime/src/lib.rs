@@ -53,6 +53,7 @@
 //! | `sqlite` (default), `postgres`, `mysql` | the databases |
 //! | `deadpool` (default), `bb8` | the pools |
 //! | `axum` (default) | handlers, and outcomes of transitions as answers |
+//! | `client` | [`client`], for the callers of such a service; needs no database |
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
@@ -74,6 +75,8 @@ mod axum;
 pub mod blocking;
 mod caller;
 mod claim;
+#[cfg(feature = "client")]
+pub mod client;
 mod completer;
 mod connection;
 mod database;
@@ -86,6 +89,7 @@ mod fingerprint;
 mod global;
 #[cfg(any(feature = "actix", feature = "axum", feature = "tower"))]
 mod http;
+mod jitter;
 mod key;
 mod key_part;
 mod key_policy;
