@@ -6,12 +6,16 @@
 
 mod answer;
 mod ask;
+#[path = "../soak/chance.rs"]
+mod chance;
 mod database;
 mod program;
 mod provider;
+mod proxy;
 mod raw;
 
 mod bad_input;
+mod clients;
 mod crashes;
 mod creating;
 mod deleting;
