@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use axum::http::HeaderValue;
+
+use crate::cors;
 use crate::db;
 use crate::start::StartError;
 
@@ -33,6 +36,15 @@ pub fn lease() -> Result<Duration, StartError> {
         Some(_) => Err(StartError::setting("LEASE", &text, "is out of range; write `1ms` to `72h`")),
         None => Err(StartError::setting("LEASE", &text, "is no duration; write a number and `ms`, `s`, `m` or `h`")),
     }
+}
+
+/// `CORS_ORIGIN`: whose pages may call the service from a browser; without one, nobody's.
+pub fn cors_origin() -> Result<Option<HeaderValue>, StartError> {
+    let Some(text) = read("CORS_ORIGIN")? else { return Ok(None) };
+    let origin = cors::origin(&text);
+    origin.map(Some).ok_or_else(|| {
+        StartError::setting("CORS_ORIGIN", &text, "is no origin; write `https://shop.example`, without a path")
+    })
 }
 
 fn read(name: &'static str) -> Result<Option<String>, StartError> {

@@ -15,6 +15,7 @@ mod proxy;
 mod raw;
 
 mod bad_input;
+mod browsers;
 mod clients;
 mod crashes;
 mod creating;

@@ -47,7 +47,7 @@ impl Setup {
 
     fn command(&self) -> Command {
         let mut command = Command::new(self.binary);
-        for name in ["CHARGES_URL", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"] {
+        for name in ["CHARGES_URL", "CORS_ORIGIN", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"] {
             command.env_remove(name);
         }
         command.envs(self.env.clone());
