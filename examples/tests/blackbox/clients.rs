@@ -1,12 +1,14 @@
 //! The client kit against the program, over a line that keeps breaking.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use idempotent_runtime::client::{FileJournal, IdempotentClient, Outcome, RetryPolicy};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
 use crate::answer::Answer;
 use crate::ask::list;
@@ -88,23 +90,31 @@ async fn a_thousand_calls_over_a_bad_line_are_a_thousand_orders() {
 
 #[tokio::test]
 async fn a_restarted_client_finds_what_it_ordered() {
-    let (database, folder) = (Database::new(), tempfolder());
+    let (database, folder) = (Database::new(), new_folder());
     let orders = Setup::orders(&database).start();
-    let url = format!("{}/orders", orders.url());
-    let journal = || FileJournal::open(folder.join("calls.jsonl"), Duration::from_secs(3_600)).expect("a journal");
-    let call =
-        |client: IdempotentClient| client.post(&url).bearer_auth("alice").json(&order("book")).id("cart 42").send();
+    let line = Proxy::without_answers(orders.address()).await;
+    let client = || {
+        let path = folder.join("calls.jsonl");
+        stubborn().journal(FileJournal::open(path, Duration::from_secs(3_600)).expect("a journal"))
+    };
+    let call = |client: IdempotentClient, address: &str| {
+        let call = client.post(format!("http://{address}/orders")).id("cart 42");
+        call.bearer_auth("alice").json(&order("book")).send()
+    };
 
-    let first = call(stubborn().journal(journal())).await.expect("a call");
-    assert!(matches!(first, Outcome::New(_)), "{first:?}");
-    let again = call(stubborn().journal(journal())).await.expect("a call");
+    let once = client().retries(RetryPolicy::default().attempts(1));
+    let first = call(once, &line.address.to_string()).await.expect("a call");
+    assert!(matches!(first, Outcome::Unknown(_)), "{first:?}");
+    assert_eq!(list("/orders", "alice", &orders).await.len(), 1, "it has arrived");
+
+    let again = call(client(), orders.address()).await.expect("a call");
     assert!(matches!(again, Outcome::Replayed(_)), "{again:?}");
     assert_eq!(list("/orders", "alice", &orders).await.len(), 1);
     std::fs::remove_dir_all(folder).expect("the folder");
 }
 
-fn tempfolder() -> std::path::PathBuf {
-    let folder = std::env::temp_dir().join(format!("blackbox_{}", uuid::Uuid::new_v4().simple()));
+fn new_folder() -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("blackbox_{}", Uuid::new_v4().simple()));
     std::fs::create_dir(&folder).expect("a folder");
     folder
 }

@@ -61,15 +61,23 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// A bad line to `program`, on a free port. Where its connections break follows from the seed.
     pub(crate) async fn to(program: &str, seed: u64) -> Self {
+        Self::breaking(program, move |connection| Break::by(Chance::new(seed, connection))).await
+    }
+
+    /// A line that breaks at the first byte of every answer.
+    pub(crate) async fn without_answers(program: &str) -> Self {
+        Self::breaking(program, |_| Break::InAnswer(1)).await
+    }
+
+    async fn breaking(program: &str, at: impl Fn(u64) -> Break + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let proxy = Self { address: listener.local_addr().expect("an address"), broken: Arc::default() };
         let (program, broken) = (program.to_owned(), Arc::clone(&proxy.broken));
         tokio::spawn(async move {
-            for number in 0.. {
+            for connection in 0.. {
                 let (client, _) = listener.accept().await.expect("a connection");
                 let program = TcpStream::connect(&program).await.expect("the program");
-                let broken = Arc::clone(&broken);
-                tokio::spawn(carry(client, program, Break::by(Chance::new(seed, number)), broken));
+                tokio::spawn(carry(client, program, at(connection), Arc::clone(&broken)));
             }
         });
         proxy

@@ -59,7 +59,8 @@ impl Call {
 
     /// Names the call for the client's [`Journal`](super::Journal), such as `invoice 42`. Its key is written down before
     /// the first attempt; a later call under this id goes out under the same key, also in another process, so that it is
-    /// answered with a replay for as long as the server keeps the answer. Another request needs another id.
+    /// answered with a replay for as long as the server keeps the answer. Another request (method, path, query or body) needs
+    /// another id.
     ///
     /// ```
     /// # async fn charge(client: idempotent_runtime::client::IdempotentClient) -> Result<(), Box<dyn std::error::Error>> {

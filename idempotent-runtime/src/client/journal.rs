@@ -19,7 +19,7 @@ pub type JournalError = Box<dyn std::error::Error + Send + Sync>;
 pub struct Entry {
     /// The key of every attempt.
     pub key: String,
-    /// What tells the request from another: method, URL and body, hashed.
+    /// What tells the request from another: method, path, query and body, hashed.
     pub fingerprint: String,
 }
 

@@ -82,10 +82,11 @@ fn any_length() -> KeyPolicy {
     KeyPolicy::default().min_length(1)
 }
 
-/// What tells one request from another. Headers do not count: a token may have been refreshed since.
+/// What tells one request from another: what the server itself compares. Headers do not count, since a token may have been
+/// refreshed, nor does the host, since the service may have moved.
 fn fingerprint(request: &Request, body: &[u8]) -> String {
-    let content = Content::Bytes { query: "", body };
-    let print = Fingerprint::of_request(request.method().as_str(), request.url().as_str(), content);
+    let content = Content::Bytes { query: request.url().query().unwrap_or_default(), body };
+    let print = Fingerprint::of_request(request.method().as_str(), request.url().path(), content);
     let mut hex = String::new();
     for byte in print.as_bytes() {
         // Writing into a string cannot fail.

@@ -64,9 +64,8 @@ impl FileJournal {
         work: impl FnOnce(&mut Log) -> io::Result<T> + Send + 'static,
     ) -> BoxFuture<'static, Result<T, JournalError>> {
         let log = Arc::clone(&self.log);
-        let working =
-            tokio::task::spawn_blocking(move || work(&mut log.lock().unwrap_or_else(PoisonError::into_inner)));
-        async { Ok(working.await??) }.boxed()
+        let work = move || work(&mut log.lock().unwrap_or_else(PoisonError::into_inner));
+        async { Ok(tokio::task::spawn_blocking(work).await??) }.boxed()
     }
 }
 
