@@ -4,6 +4,7 @@
 //! a state machine and a handler that calls another service.
 
 pub mod charges;
+pub mod cors;
 pub mod db;
 pub mod lines;
 pub mod money;

@@ -3,6 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use axum::http::HeaderValue;
+
+use crate::cors;
 use crate::db;
 use crate::start::StartError;
 
@@ -53,6 +56,15 @@ pub fn crash() -> Result<bool, StartError> {
         Some("transfer") => Ok(true),
         Some(other) => Err(StartError::setting("CRASH", other, "is no place to die at; write `transfer`")),
     }
+}
+
+/// `CORS_ORIGIN`: whose pages may call the service from a browser; without one, nobody's.
+pub fn cors_origin() -> Result<Option<HeaderValue>, StartError> {
+    let Some(text) = read("CORS_ORIGIN")? else { return Ok(None) };
+    let origin = cors::origin(&text);
+    origin.map(Some).ok_or_else(|| {
+        StartError::setting("CORS_ORIGIN", &text, "is no origin; write `https://shop.example`, without a path")
+    })
 }
 
 fn read(name: &'static str) -> Result<Option<String>, StartError> {

@@ -4,6 +4,9 @@ use bytes::Bytes;
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 
+/// Marks an answer that is given back, not made.
+pub(crate) const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
+
 /// A stored answer: status, headers and body of a response, or the serialised result of a plain function.
 ///
 /// ```

@@ -60,6 +60,7 @@
 //! | `blocking-mysql` | the same on `MysqlConnection`; needs libmysqlclient or libmariadb |
 //! | `encryption` | what is stored of answers, steps and arguments is encrypted: `Encryption` |
 //! | `redis` | one-time tokens in Redis: `RedisTokens` |
+//! | `client` | [`client`], for the callers of such a service; needs no database |
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
@@ -81,6 +82,8 @@ mod axum;
 pub mod blocking;
 mod caller;
 mod claim;
+#[cfg(feature = "client")]
+pub mod client;
 mod completer;
 mod connection;
 mod database;
@@ -93,6 +96,7 @@ mod fingerprint;
 mod global;
 #[cfg(any(feature = "actix", feature = "axum", feature = "tower"))]
 mod http;
+mod jitter;
 mod key;
 mod key_part;
 mod key_policy;

@@ -7,15 +7,20 @@
 
 mod answer;
 mod ask;
+#[path = "../soak/chance.rs"]
+mod chance;
 mod database;
 mod feed;
 mod program;
 mod provider;
+mod proxy;
 mod raw;
 
 mod bad_input;
 #[cfg(feature = "blocking")]
 mod blocking;
+mod browsers;
+mod clients;
 mod consumer;
 mod crashes;
 mod creating;

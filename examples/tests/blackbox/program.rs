@@ -70,7 +70,8 @@ impl Setup {
 
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(self.binary);
-        for name in ["BANK", "CHARGES_URL", "CRASH", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"] {
+        let own = ["BANK", "CHARGES_URL", "CORS_ORIGIN", "CRASH", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"];
+        for name in own {
             command.env_remove(name);
         }
         command.envs(self.env.clone());

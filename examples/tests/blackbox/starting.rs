@@ -41,6 +41,14 @@ fn a_bad_lease_is_refused() {
 }
 
 #[test]
+fn a_bad_origin_is_refused() {
+    let database = Database::new();
+    for bad in ["*", "shop.example", "https://shop.example/"] {
+        assert_fails(&Setup::orders(&database).env("CORS_ORIGIN", bad), &["CORS_ORIGIN", bad, "write"]);
+    }
+}
+
+#[test]
 fn a_bad_provider_is_refused() {
     let database = Database::new();
     for bad in ["nonsense", "https://localhost:1", "localhost:3001"] {

@@ -70,7 +70,7 @@ impl Drop for Program {
 fn launch(binary: &str, env: &[(&'static str, String)], log: &PathBuf) -> Result<Child, String> {
     let log = File::options().create(true).append(true).open(log).map_err(|error| error.to_string())?;
     let mut command = Command::new(binary);
-    for name in ["CHARGES_URL", "LEASE", "RUST_LOG"] {
+    for name in ["CHARGES_URL", "CORS_ORIGIN", "LEASE", "RUST_LOG"] {
         command.env_remove(name);
     }
     command.envs(env.iter().cloned()).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(log);

@@ -2,17 +2,15 @@
 
 use bytes::Bytes;
 use http::StatusCode;
-use http::header::{CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER};
+use http::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use serde::Serialize;
 
 use super::{Response, expiry};
+use crate::answer::REPLAYED;
 use crate::claim::Kept;
 use crate::error::{Error, seconds};
 use crate::run::Outcome;
 use crate::settings::{Form, Profile, Settings};
-
-/// Marks an answer that is given back, not made.
-const REPLAYED: HeaderName = HeaderName::from_static("idempotent-replayed");
 
 /// The handler's own answer, or the one that is given in its place.
 #[allow(clippy::result_large_err, reason = "it is an answer on its way out, not an error to be handed around")]

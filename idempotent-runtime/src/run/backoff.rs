@@ -1,7 +1,8 @@
 //! How often, and after what pauses, a transaction that met another one is run again.
 
-use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
+
+use crate::jitter::jitter;
 
 /// Runs after the first.
 const RETRIES: u32 = 25;
@@ -20,9 +21,7 @@ impl Backoff {
             return false;
         }
         self.retries += 1;
-        let most = LONGEST.min(Duration::from_millis(1 << self.retries.min(16)));
-        let dice = RandomState::new().hash_one(self.retries) % 1_000;
-        tokio::time::sleep(most.mul_f64(f64::from(u32::try_from(dice).unwrap_or(0)) / 1_000.0)).await;
+        tokio::time::sleep(jitter(LONGEST.min(Duration::from_millis(1 << self.retries.min(16))))).await;
         true
     }
 }

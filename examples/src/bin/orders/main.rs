@@ -10,7 +10,8 @@
 //! ```
 //!
 //! `LISTEN` (default `127.0.0.1:3000`), `DATABASE_URL` (default: `orders.db` beside the program), `CHARGES_URL`
-//! (default: a payment provider inside this process) and `LEASE` (default `30s`) change where and how.
+//! (default: a payment provider inside this process), `LEASE` (default `30s`) and `CORS_ORIGIN` (default: none; the origin
+//! of a page that may call from a browser) change where and how.
 
 mod app;
 mod attempt;
@@ -31,7 +32,7 @@ use examples::charges::Charges;
 use examples::server::{self, Inner};
 use examples::start::{self, StartError};
 use examples::user::User;
-use examples::{db, settings};
+use examples::{cors, db, settings};
 use idempotent_runtime::{Idempotency, Scope, Sweeper};
 
 use crate::app::App;
@@ -54,6 +55,7 @@ async fn run() -> Result<(), StartError> {
     let database_url = settings::database_url("orders.db")?;
     let charges_url = settings::charges_url()?;
     let lease = settings::lease()?;
+    let cors_origin = settings::cors_origin()?;
 
     let pool = db::open(&database_url).await?;
     let idempotency = Idempotency::builder(pool.clone(), Scope::of(User::scope)).build();
@@ -70,7 +72,12 @@ async fn run() -> Result<(), StartError> {
     };
     let app = App { pool, provider, lease };
     let _sweeper = idempotency.sweeper();
-    server::serve(listener, routes::router(app)).await?;
+    let router = routes::router(app);
+    let router = match cors_origin {
+        Some(origin) => router.layer(cors::layer(origin)),
+        None => router,
+    };
+    server::serve(listener, router).await?;
     if !idempotency.drain(server::GRACE).await {
         tracing::warn!("stopped with requests still under way");
     }
