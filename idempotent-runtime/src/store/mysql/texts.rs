@@ -4,7 +4,13 @@
 use crate::database::mysql_now as now;
 use crate::store::{Isolation, sql};
 
-pub(super) const TEXTS: sql::Texts = sql::texts!(now!(), "SIGNED", "`key`");
+pub(super) const TEXTS: sql::Texts = sql::Texts {
+    // A millisecond more where the lease would end when it does already: a server that counts the rows that have changed
+    // would not count this one, and the lease be taken for lost. (diesel-async asks for the rows that match, but cannot
+    // on a connection that it was given.)
+    renew: sql::fenced!("lease_until = ?7 + ", now!(), " + (t.lease_until = ?7 + ", now!(), ")"),
+    ..sql::texts!(now!(), "SIGNED", "`key`")
+};
 
 /// Whether the owner was written by the first assignment: then the rest follows it. Assignments are made from left to
 /// right, each with what those before it have written.

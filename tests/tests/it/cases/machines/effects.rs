@@ -180,3 +180,38 @@ fn reports() -> (Reports, tracing::subscriber::DefaultGuard) {
     let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
     (reports, tracing::subscriber::set_default(subscriber))
 }
+
+/// diesel tells of a COMMIT before it sends it. One that fails has been told of all the same, and no effect hangs on that.
+#[tokio::test]
+async fn an_effect_of_a_commit_that_fails_does_not_run() {
+    use diesel::connection::InstrumentationEvent;
+    use diesel_async::SimpleAsyncConnection;
+    let fails_late = match super::super::database::NAME {
+        "postgres" => "CREATE TABLE late (n BIGINT UNIQUE DEFERRABLE INITIALLY DEFERRED); INSERT INTO late VALUES (1)",
+        "sqlite" => {
+            "CREATE TABLE early (n INTEGER PRIMARY KEY); \
+                     CREATE TABLE late (n INTEGER REFERENCES early (n) DEFERRABLE INITIALLY DEFERRED)"
+        }
+        _ => return, // MySQL checks nothing at the commit.
+    };
+    let Some(bench) = Bench::new().await else { return };
+    bench.run(fails_late).await;
+    let (log, told) = (Log::default(), Log::default());
+    let conn = &mut *bench.conn().await;
+    if super::super::database::NAME == "sqlite" {
+        conn.batch_execute("PRAGMA foreign_keys = ON").await.unwrap();
+    }
+    let telling = told.clone();
+    conn.set_instrumentation(move |event: InstrumentationEvent<'_>| {
+        if let InstrumentationEvent::CommitTransaction { .. } = event {
+            telling.note("commit");
+        }
+    });
+    let committed = transaction(conn, async |conn| {
+        log.after_commit(conn, "mail").unwrap();
+        conn.batch_execute("INSERT INTO late VALUES (1)").await
+    })
+    .await;
+    assert!(committed.is_err());
+    assert_eq!((told.notes(), log.notes()), (vec!["commit".to_owned()], Vec::new()));
+}
