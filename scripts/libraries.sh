@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # The client libraries that blocking diesel calls, libpq and libmysqlclient (or MariaDB's libmariadb): for the scripts
-# beside this one, which source it and have a function `fail`. Only the tests need them: no program of the examples does.
+# beside this one, which source it and have a function `fail`. The tests need them, and the program `blocking` on a
+# server; the other programs do not.
 
 # Whether the build scripts of diesel's drivers will find both.
 have_libraries() {

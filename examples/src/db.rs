@@ -2,6 +2,7 @@
 
 use diesel::QueryResult;
 use diesel::dsl::sql;
+use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::BigInt;
 use diesel_async::RunQueryDsl;
 use diesel_async::pooled_connection::deadpool;
@@ -17,6 +18,14 @@ compile_error!("choose one database; `--features mysql` needs `--no-default-feat
 compile_error!("choose one database; write `--no-default-features --features postgres`, or `mysql` in its place");
 #[cfg(not(any(feature = "sqlite", feature = "postgres", feature = "mysql")))]
 compile_error!("choose a database: `--features sqlite` (the default), `--features postgres` or `--features mysql`");
+
+#[cfg(all(feature = "blocking", feature = "postgres", not(feature = "blocking-postgres")))]
+compile_error!("`blocking` needs libpq there; write `--no-default-features --features blocking-postgres`");
+#[cfg(all(feature = "blocking", feature = "mysql", not(feature = "blocking-mysql")))]
+compile_error!("`blocking` needs libmysqlclient there; write `--no-default-features --features blocking-mysql`");
+
+#[cfg(feature = "blocking")]
+pub mod blocking;
 
 #[cfg(feature = "mysql")]
 #[path = "db/mysql.rs"]
@@ -53,4 +62,27 @@ pub async fn migrate(pool: &Pool, migrations: EmbeddedMigrations) -> Result<(), 
 /// The id of the row that this connection has inserted last, where the table counts its rows itself.
 pub async fn last_id(conn: &mut Db) -> QueryResult<i64> {
     diesel::select(sql::<BigInt>(backend::LAST_ID)).get_result(conn).await
+}
+
+/// What databases say, without a code of diesel's, of a statement that may succeed later: `SQLite` of another writer,
+/// `MySQL` and `MariaDB` of other transactions, and their driver of a connection that is gone.
+const PASSING: [&str; 6] = [
+    "database is locked",
+    "Deadlock found",
+    "Lock wait timeout exceeded",
+    "Record has changed since last read",
+    "Input/output error",
+    "Driver error",
+];
+
+/// Whether the same statement may succeed later.
+#[must_use]
+pub fn is_passing(error: &Error) -> bool {
+    use DatabaseErrorKind::{ClosedConnection, SerializationFailure, UnableToSendCommand};
+    match error {
+        Error::DatabaseError(ClosedConnection | SerializationFailure | UnableToSendCommand, _)
+        | Error::BrokenTransactionManager => true,
+        Error::DatabaseError(_, info) => PASSING.iter().any(|text| info.message().contains(text)),
+        _ => false,
+    }
 }

@@ -6,6 +6,7 @@
 pub mod charges;
 pub mod cors;
 pub mod db;
+pub mod lines;
 pub mod money;
 pub mod problem;
 pub mod server;

@@ -7,10 +7,12 @@ use axum::extract::rejection::JsonRejection;
 use axum::http::StatusCode;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
-use diesel::result::{DatabaseErrorKind, Error as DatabaseError};
+use diesel::result::Error as DatabaseError;
 use diesel_async::pooled_connection::deadpool::PoolError;
 use idempotent_runtime::TransitionError;
 use serde::Serialize;
+
+use crate::db::is_passing;
 
 /// A request that was not carried out.
 ///
@@ -25,7 +27,7 @@ pub enum Problem {
     #[error("say who you are: `Authorization: Bearer NAME`")]
     Unauthorized,
     /// There is no such thing, or it is somebody else's.
-    #[error("there is no such order")]
+    #[error("there is nothing here by this name")]
     NotFound,
     /// The state machine has no way from where the order is, or cannot be asked.
     #[error(transparent)]
@@ -154,28 +156,6 @@ fn said(error: &idempotent_runtime::Error) -> String {
         return "the request could not be carried out; the service's log says why".into();
     }
     error.to_string()
-}
-
-/// What databases say, without a code of diesel's, of a statement that may succeed later: `SQLite` of another writer,
-/// `MySQL` and `MariaDB` of other transactions, and their driver of a connection that is gone.
-const PASSING: [&str; 6] = [
-    "database is locked",
-    "Deadlock found",
-    "Lock wait timeout exceeded",
-    "Record has changed since last read",
-    "Input/output error",
-    "Driver error",
-];
-
-/// Whether the same statement may succeed later.
-fn is_passing(error: &DatabaseError) -> bool {
-    use DatabaseErrorKind::{ClosedConnection, SerializationFailure, UnableToSendCommand};
-    match error {
-        DatabaseError::DatabaseError(ClosedConnection | SerializationFailure | UnableToSendCommand, _)
-        | DatabaseError::BrokenTransactionManager => true,
-        DatabaseError::DatabaseError(_, info) => PASSING.iter().any(|text| info.message().contains(text)),
-        _ => false,
-    }
 }
 
 impl IntoResponse for Problem {

@@ -1,5 +1,6 @@
 //! The environment variables that the programs read. An empty one counts as missing.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use axum::http::HeaderValue;
@@ -45,6 +46,25 @@ pub fn cors_origin() -> Result<Option<HeaderValue>, StartError> {
     origin.map(Some).ok_or_else(|| {
         StartError::setting("CORS_ORIGIN", &text, "is no origin; write `https://shop.example`, without a path")
     })
+}
+
+/// `BANK`: the folder in which the bank of `blocking` keeps its transfers; the default is one beside the program.
+pub fn bank() -> Result<PathBuf, StartError> {
+    match read("BANK")? {
+        Some(folder) => Ok(folder.into()),
+        None => Ok(std::env::current_exe()
+            .map_err(|error| StartError::setting("BANK", "", error.to_string()))?
+            .with_file_name("bank")),
+    }
+}
+
+/// `CRASH=transfer`: `blocking` dies when the bank has transferred.
+pub fn crash() -> Result<bool, StartError> {
+    match read("CRASH")?.as_deref() {
+        None => Ok(false),
+        Some("transfer") => Ok(true),
+        Some(other) => Err(StartError::setting("CRASH", other, "is no place to die at; write `transfer`")),
+    }
 }
 
 fn read(name: &'static str) -> Result<Option<String>, StartError> {

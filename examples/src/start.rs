@@ -39,6 +39,14 @@ pub enum StartError {
     /// The address cannot be listened on, or is not served any more.
     #[error("the server failed")]
     Server(#[from] std::io::Error),
+    /// What was to be read cannot be, or nobody reads what is written.
+    #[error("{what}")]
+    Lines {
+        /// What could not be done.
+        what: String,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// The client of another service cannot be set up.
     #[error("the client of the charges service cannot be built")]
     Client(#[source] Cause),
@@ -58,9 +66,23 @@ impl StartError {
 
 /// Runs a program to its end. Its log goes to stderr: warnings, or what `RUST_LOG` asks for.
 pub async fn program(name: &str, run: impl Future<Output = Result<(), StartError>>) -> ExitCode {
+    log();
+    exit(name, run.await)
+}
+
+/// The same for a program without `async`.
+pub fn blocking_program(name: &str, run: impl FnOnce() -> Result<(), StartError>) -> ExitCode {
+    log();
+    exit(name, run())
+}
+
+fn log() {
     let filter = EnvFilter::builder().with_default_directive(LevelFilter::WARN.into()).from_env_lossy();
     tracing_subscriber::fmt().with_writer(std::io::stderr).with_env_filter(filter).init();
-    match run.await {
+}
+
+fn exit(name: &str, ran: Result<(), StartError>) -> ExitCode {
+    match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{name}: {}", with_causes(&error));
@@ -81,5 +103,5 @@ fn with_causes(error: &StartError) -> String {
         }
         cause = error.source();
     }
-    text
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

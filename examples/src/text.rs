@@ -1,9 +1,9 @@
 //! Text that every database can store.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// Text without a zero character, which not every database can store.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Text(String);
 

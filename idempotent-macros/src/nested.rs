@@ -114,21 +114,45 @@ pub(crate) fn expand_connection_check(private: &TokenStream, connection: &Type, 
     }
 }
 
-/// What is called around a body, and how it is waited for.
-pub(crate) struct Halves {
-    /// The module of the runtime that has both.
-    pub(crate) path: TokenStream,
-    /// The body as a future, or as a closure.
-    pub(crate) body: TokenStream,
-    /// `.await`, or nothing.
-    pub(crate) wait: TokenStream,
+/// How a wrapper waits for the futures that it calls.
+pub(crate) struct Wait<'a> {
+    pub(crate) waiting: Waiting,
+    pub(crate) private: &'a TokenStream,
 }
 
-impl Halves {
-    pub(crate) fn of(waiting: Waiting, awaited: TokenStream, blocking: TokenStream, body: TokenStream) -> Self {
-        match waiting {
-            Waiting::Async => Self { path: awaited, body, wait: quote!(.await) },
-            Waiting::Blocking => Self { path: blocking, body: quote!(|| #body), wait: TokenStream::new() },
+impl Wait<'_> {
+    /// `call.await`, or a call that returns when it is done.
+    pub(crate) fn expand(&self, call: &TokenStream) -> TokenStream {
+        let private = self.private;
+        match self.waiting {
+            Waiting::Async => quote!(#call.await),
+            Waiting::Blocking => quote!(#private::blocking::wait_here(#call)),
+        }
+    }
+
+    /// A body, run to its end or its panic.
+    pub(crate) fn expand_body(&self, body: &TokenStream) -> TokenStream {
+        let private = self.private;
+        match self.waiting {
+            Waiting::Async => quote!(#private::plain::catch(#body).await),
+            Waiting::Blocking => quote!(#private::blocking::catch(|| #body)),
+        }
+    }
+
+    /// The same under the lease of a span.
+    pub(crate) fn expand_leased_body(&self, span: &Ident, body: &TokenStream) -> TokenStream {
+        match self.waiting {
+            Waiting::Async => quote!(#span.catch(#body).await),
+            Waiting::Blocking => quote!(#span.catch_blocking(|| #body)),
+        }
+    }
+
+    /// What begins and ends a run under a lease: that waits on threads of its own.
+    pub(crate) fn expand_leased(&self, half: &str, arguments: &TokenStream) -> TokenStream {
+        let (private, half) = (self.private, Ident::new(half, Span::call_site()));
+        match self.waiting {
+            Waiting::Async => quote!(#private::plain::#half(#arguments).await),
+            Waiting::Blocking => quote!(#private::blocking::#half(#arguments)),
         }
     }
 }

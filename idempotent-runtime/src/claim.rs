@@ -8,7 +8,8 @@ use crate::answer::Answer;
 use crate::fingerprint::Fingerprint;
 use crate::key::Key;
 use crate::lifetime::{Term, Ttl};
-use crate::record::{Record, Refusal};
+use crate::record::{Decision, Record, Refusal, decide, decide_token};
+use crate::terms::Repeat;
 use crate::vault::Vault;
 
 /// The name of a record: its primary key.
@@ -93,6 +94,40 @@ pub(crate) struct Claim {
     pub(crate) max_attempts: i64,
     /// What the operation was called with, for a completer.
     pub(crate) arguments: Option<Bytes>,
+    pub(crate) by: By,
+}
+
+/// What kind of key a claim has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum By {
+    /// One that the caller has chosen.
+    Key,
+    /// A token that the engine has issued into the record.
+    Token(Repeat),
+    /// A token that another store has, or had: it was issued.
+    Ticket(Repeat),
+}
+
+impl Claim {
+    /// What the protocol makes of what is stored; `None` says that it may be claimed.
+    pub(crate) fn settle(&self, stored: Option<Row>) -> Option<Claimed> {
+        match (self.by, stored) {
+            (By::Key, stored) => stored?.settle(decide, self.fingerprint),
+            (By::Token(_), None) => Some(Claimed::Refused(Refusal::TokenInvalid)),
+            (By::Token(repeat), Some(row)) => repeat.of(row.settle(decide_token, self.fingerprint)),
+            (By::Ticket(repeat), stored) => repeat.of(stored?.settle(decide, self.fingerprint)),
+        }
+    }
+}
+
+impl Repeat {
+    /// What a repeat is told.
+    fn of(self, settled: Option<Claimed>) -> Option<Claimed> {
+        match (settled, self) {
+            (Some(Claimed::Replay(_) | Claimed::Unreadable), Self::Refuse) => Some(Claimed::Used),
+            (settled, _) => settled,
+        }
+    }
 }
 
 /// What a completion must match: a nonce of this attempt, and the number of the claim. With it, whose steps these are.
@@ -129,6 +164,8 @@ pub(crate) enum Claimed {
     Won(Fence),
     /// It ran before.
     Replay(Kept),
+    /// It ran before, and the route gives no answers back.
+    Used,
     /// It ran before, and its answer is sealed with a key that is not at hand.
     Unreadable,
     /// Run nothing.
@@ -153,13 +190,15 @@ pub(crate) struct Row {
     pub(crate) unreadable: bool,
 }
 
+/// A protocol.
+type Decide = fn(Option<&Record>, Fingerprint, i64) -> Decision;
+
 /// How long a second request waits for a first whose row cannot be seen yet.
 pub(crate) const UNSEEN: Refusal = Refusal::InUse { retry_after_ms: 1_000 };
 
 impl Row {
     /// What the protocol makes of this row; `None` says that it may be claimed.
-    pub(crate) fn settle(self, asked: Fingerprint) -> Option<Claimed> {
-        use crate::record::{Decision, decide};
+    fn settle(self, decide: Decide, asked: Fingerprint) -> Option<Claimed> {
         match (decide(Some(&self.record), asked, self.now), self.answer) {
             (Decision::Claim | Decision::TakeOver, _) => None,
             (Decision::Replay, Some(answer)) => {

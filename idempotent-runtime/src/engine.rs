@@ -12,6 +12,8 @@ use tokio_util::task::TaskTracker;
 use crate::claim::{Address, Claim, Claimed, Fence, Row, Unresolved};
 use crate::connection::Connection;
 use crate::error::Error;
+use crate::key_part::storable;
+use crate::lifetime::Ttl;
 use crate::pool::{ConnectionPool, Pooled};
 use crate::reconcile::HeldRecord;
 use crate::run::WaitingRoom;
@@ -19,6 +21,8 @@ use crate::scope::Scope;
 use crate::settings::{Builder, Expiring, Settings, StatementCache};
 use crate::store::{Change, Driver, Which};
 use crate::sweeper::Sweeper;
+use crate::token::Token;
+use crate::token_store::Ticket;
 
 /// How long a claim waits for a connection of the pool before it is refused.
 const POOL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -193,6 +197,29 @@ impl<C: Connection> Idempotency<C> {
         C::returns(self.inner.expire())
     }
 
+    /// Issues a one-time token: good for one run of the operation `operation` (the `name` of a function with `key =
+    /// token`) by the caller `scope`, until `ttl` is over. For anybody else, elsewhere or later it is as good as none.
+    ///
+    /// The scope is what the function's own `scope = …` gives, or else the engine's rule; `""` where that is
+    /// [shared](Scope::shared). What was issued and not used is deleted by the sweep.
+    ///
+    /// ```
+    /// # async fn issue(engine: idempotent_runtime::Idempotency<idempotent_runtime::doc::Sqlite>) -> Result<(), idempotent_runtime::Error> {
+    /// let token = engine.issue_token("alice", "checkout", std::time::Duration::from_secs(600)).await?;
+    /// # let _ = token;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use = "it says whether it went well"]
+    pub fn issue_token<'c>(
+        &'c self,
+        scope: &'c str,
+        operation: &'c str,
+        ttl: Duration,
+    ) -> C::Returns<'c, Result<Token, Error>> {
+        C::returns(self.inner.issue(scope, operation, ttl))
+    }
+
     /// Waits until everything that was claimed has ended, also for clients that have gone; false if `timeout` came
     /// first. Call it after the server has stopped accepting.
     ///
@@ -264,6 +291,28 @@ impl<C: Send + 'static> Inner<C> {
             }
         }
         Ok(total)
+    }
+
+    /// Issues a one-time token.
+    pub(crate) async fn issue(&self, scope: &str, operation: &str, ttl: Duration) -> Result<Token, Error> {
+        let (ttl, token) = (Ttl::new(ttl)?, Token::generate()?);
+        let Settings { namespace, vault, .. } = &self.settings;
+        let address = Address {
+            namespace: namespace.clone(),
+            operation: operation.to_owned(),
+            // As the same scope is stored with a request; "" is the shared one.
+            scope: storable(scope).unwrap_or_default(),
+            key: token.key(),
+            vault: vault.clone(),
+        };
+        match &self.settings.tokens {
+            Some(store) => store.issue(&Ticket::of(&address), ttl.duration()).await.map_err(Error::unavailable)?,
+            None => {
+                let mut conn = self.connection().await?;
+                self.driver.issue(&mut conn, &address, ttl).await.map_err(Error::unavailable)?;
+            }
+        }
+        Ok(token)
     }
 
     /// Up to `most` claims that were never ended.

@@ -36,6 +36,15 @@ pub enum Error {
     /// The key cannot be read, or the policy refuses it. Nothing was stored.
     #[error("Invalid idempotency key: {0}.")]
     KeyInvalid(#[from] KeyError),
+    /// The request has no token and needs one.
+    #[error("This request needs a one-time token; ask for one, and send it once.")]
+    TokenMissing,
+    /// The token is none that was issued to this caller for this operation, or its time is over. Nothing was stored.
+    #[error("This one-time token is not valid here, or has expired; ask for a new one.")]
+    TokenInvalid,
+    /// The token was used before, and the route gives no answers back.
+    #[error("This one-time token was used before.")]
+    TokenUsed,
     /// Nobody could be named whose key this is.
     #[error("Whose idempotency key this is cannot be told; authenticate the request.")]
     ScopeMissing,
@@ -182,6 +191,9 @@ impl Error {
             Self::KeyReused => (S::CONFLICT, "idempotency_key_reused", "Idempotency-Key is already used"),
             Self::KeyInUse { .. } | Self::LeaseLost => (S::CONFLICT, "idempotency_key_in_use", OUTSTANDING),
             Self::KeyInvalid(_) => (S::BAD_REQUEST, "idempotency_key_invalid", "Idempotency-Key is invalid"),
+            Self::TokenMissing => (S::BAD_REQUEST, "idempotency_token_missing", "The one-time token is missing"),
+            Self::TokenInvalid => (S::FORBIDDEN, "idempotency_token_invalid", "The one-time token is not valid"),
+            Self::TokenUsed => (S::CONFLICT, "idempotency_token_used", "The one-time token was used before"),
             Self::ScopeMissing => {
                 (S::BAD_REQUEST, "idempotency_scope_missing", "The owner of this Idempotency-Key is unknown")
             }
@@ -264,6 +276,7 @@ impl From<Refusal> for Error {
             }
             Refusal::OutcomeUnknown => Self::OutcomeUnknown,
             Refusal::NotStored => Self::ResponseNotStored,
+            Refusal::TokenInvalid => Self::TokenInvalid,
         }
     }
 }

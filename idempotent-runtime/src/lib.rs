@@ -52,8 +52,15 @@
 //! |---|---|
 //! | `sqlite` (default), `postgres`, `mysql` | the databases |
 //! | `deadpool` (default), `bb8` | the pools |
-//! | `axum` (default) | handlers, and outcomes of transitions as answers |
-//! | `client` | [`client`], for the callers of such a service; needs no database |
+//! | `axum` (default) | handlers of axum 0.8, and outcomes of transitions as answers |
+//! | `actix` | the same of actix-web 4, for handlers that say so: `#[idempotent(actix, …)]` |
+//! | `tower` | `IdempotencyLayer`, for whole routers and services |
+//! | `blocking` | functions without `async`, on blocking diesel and pools of r2d2: `blocking`; on `SQLite` with `sqlite` beside it |
+//! | `blocking-postgres` | the same on `PgConnection`; needs libpq |
+//! | `blocking-mysql` | the same on `MysqlConnection`; needs libmysqlclient or libmariadb |
+//! | `encryption` | what is stored of answers, steps and arguments is encrypted: `Encryption` |
+//! | `redis` | one-time tokens in Redis: `RedisTokens` |
+//! | `client` | `client`, for the callers of such a service; needs no database, only this feature |
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
@@ -101,6 +108,8 @@ mod operations;
 mod pool;
 mod reconcile;
 mod record;
+#[cfg(feature = "redis")]
+mod redis;
 mod run;
 mod scope;
 mod settings;
@@ -111,6 +120,8 @@ mod sweeper;
 mod terms;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+mod token;
+mod token_store;
 #[cfg(feature = "tower")]
 mod tower;
 mod transaction;
@@ -142,13 +153,17 @@ pub use machine::{
 pub use openapi::RoutePolicy;
 pub use pool::{ConnectionPool, PoolError, Pooled};
 pub use reconcile::{HeldRecord, Resolution};
-pub use record::{Decision, Millis, Record, Refusal, State, decide};
+pub use record::{Decision, Millis, Record, Refusal, State, decide, decide_token};
+#[cfg(feature = "redis")]
+pub use redis::RedisTokens;
 pub use scope::Scope;
 pub use settings::{Builder, Profile, StatementCache};
 pub use steps::Steps;
 pub use store::Isolation;
 pub use stored_headers::StoredHeaders;
 pub use sweeper::Sweeper;
+pub use token::Token;
+pub use token_store::{Spent, Ticket, TokenStore, TokenStoreError};
 #[cfg(feature = "tower")]
 pub use tower::{IdempotencyBody, IdempotencyLayer, IdempotencyService};
 pub use transaction::transaction;
@@ -157,14 +172,15 @@ pub use vault::Encryption;
 
 /// Makes retries, double clicks and races of a function harmless.
 ///
-/// On an HTTP handler of axum, on any async function that returns `Result<T, E>`, and on associated functions without
-/// `self`. The function stays as it is written; what is put around it claims its key, runs it, and stores its answer.
+/// On an HTTP handler of axum or actix-web, on any function that returns `Result<T, E>`, async or (with the feature
+/// `blocking`) not, and on associated functions without `self`. The function stays as it is written; what is put around
+/// it claims its key, runs it, and stores its answer.
 ///
 /// # Arguments
 ///
 /// | argument | values | default |
 /// |---|---|---|
-/// | `key` | `header`, `header("X-Request-Id")`, `header(optional)`, or an expression over the parameters: string, integer, UUID, tuple ([`KeyPart`]) | required |
+/// | `key` | `header`, `header("X-Request-Id")`, `header(optional)`; `token`, `token("X-Csrf-Token")`, `token(once)`: a [`Token`] that the engine has issued; or an expression over the parameters: string, integer, UUID, tuple ([`KeyPart`]) | required |
 /// | `ttl` | how long the answer is kept: `"72h"`, `"forever"`, or a `Duration` expression | required |
 /// | `scope` | whose key it is: an expression over the parameters | HTTP: the engine's [`Scope`]; else none |
 /// | `fingerprint` | `bytes` (query and body as sent), `json` (query as sent, and what the body says: [`Content::Json`]), `none`, or an expression over the parameters that is `Serialize`. Method and path always count; a boundary of form data does not ([`Content::Multipart`]) | HTTP: `bytes`; else `none` |
@@ -178,6 +194,7 @@ pub use vault::Encryption;
 /// | `policy` | the name of a constant that publishes how a handler uses keys: a [`RoutePolicy`] | |
 /// | `engine` | an expression giving the [`Idempotency`] | the installed one |
 /// | `http` | a flag: an HTTP handler whose key is an expression | |
+/// | `actix` | a flag: a handler of actix-web (feature `actix`) | of axum, whatever features are on |
 /// | `crate` | the path of this crate | `::idempotent_runtime` |
 ///
 /// In an expression every parameter is in scope as a shared reference to what its pattern binds; the connection is not.
@@ -226,6 +243,31 @@ pub use vault::Encryption;
 /// ```
 ///
 /// With a parameter marked `#[steps]` the run has recovery points: see [`Steps`].
+///
+/// # Handlers of actix-web
+///
+/// The flag `actix` says so. The parameters are extractors of actix-web, in every mode, and the answer is a `Responder`. What
+/// a handler holds stays on its worker's thread and need not be `Send`; so does the task that runs it, which
+/// [`drain`](Idempotency::drain) waits for: call it before the workers stop.
+///
+/// ```
+/// # #[cfg(all(feature = "actix", feature = "sqlite", feature = "deadpool"))] mod example {
+/// # use idempotent_runtime::{doc::Sqlite as Db, idempotent};
+/// use actix_web::{HttpResponse, web};
+///
+/// #[idempotent(actix, key = header, ttl = "72h")]
+/// async fn create_order(#[tx] conn: &mut Db, item: web::Json<String>) -> HttpResponse {
+///     // … INSERT through `conn`
+/// #   let _ = conn;
+///     HttpResponse::Created().json(item)
+/// }
+///
+/// # fn build() {
+/// let app = actix_web::App::new().route("/orders", web::post().to(create_order));
+/// # let _ = app;
+/// # }
+/// # }
+/// ```
 ///
 /// # Consumers and jobs
 ///
@@ -355,7 +397,7 @@ pub use idempotent_macros::StateMachine;
 /// A transition with a body: moves a row along its graph, runs the function, and appends to the history, in one
 /// transaction.
 ///
-/// On an async function, or an associated one without `self`, that returns [`Result<Transition<T>, E>`](Transition) with
+/// On a function, async or not, or an associated one without `self`, that returns [`Result<Transition<T>, E>`](Transition) with
 /// `E: From<TransitionError>`. The body runs if the event is possible, once the row has moved: a repeat is answered with
 /// [`AlreadyApplied`](Transition::AlreadyApplied), and what the state does not permit with a
 /// [`Conflict`](TransitionError::Conflict), without it. `Err`, a panic, and an `AlreadyApplied` of its own undo
@@ -507,3 +549,7 @@ pub mod doc {
 #[cfg(all(doctest, feature = "axum", feature = "deadpool", feature = "sqlite", feature = "testkit"))]
 #[doc = include_str!("../../docs/state-machines.md")]
 mod state_machines_page {}
+
+#[cfg(all(doctest, feature = "axum", feature = "deadpool", feature = "sqlite"))]
+#[doc = include_str!("../../docs/consumers.md")]
+mod consumers_page {}

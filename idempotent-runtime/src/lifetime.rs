@@ -33,6 +33,10 @@ impl Ttl {
     pub(crate) const fn millis(self) -> i64 {
         self.0
     }
+
+    pub(crate) const fn duration(self) -> Duration {
+        Duration::from_millis(self.0.unsigned_abs())
+    }
 }
 
 /// How long an unfinished claim is believed before another may take it over.

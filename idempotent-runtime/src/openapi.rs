@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::key::{KeyError, MAX_KEY_BYTES};
 use crate::operations::Place;
 use crate::settings::{ExpiryHeader, Profile, Settings};
-use crate::terms::{InFlight, KeySource, Policy, Print};
+use crate::terms::{InFlight, KeySource, Need, Policy, Print, Repeat};
 
 /// What an annotated handler promises its clients, written by `policy = NAME` into a constant beside the handler.
 ///
@@ -95,14 +95,23 @@ impl RoutePolicy {
 
 fn operation(route: RoutePolicy, settings: &Settings, method: &Method) -> Value {
     let RoutePolicy { policy: Policy { operation: _, place: _, key, fingerprint, in_flight, keep }, kept } = route;
-    let (header, required) = match key {
-        KeySource::Header(name, need) => (Some(name), need.asks(method)),
-        KeySource::Expression => (None, false),
+    let (parameters, errors) = match key {
+        KeySource::Header(name, need) => {
+            let required = need.asks(method);
+            let missing = required.then_some(Error::KeyMissing);
+            let invalid = Error::KeyInvalid(KeyError::Empty);
+            (vec![key_parameter(name, required, settings)], missing.into_iter().chain([invalid]).collect())
+        }
+        KeySource::Token(name, repeat) => {
+            let used = (repeat == Repeat::Refuse).then_some(Error::TokenUsed);
+            let errors = [Error::TokenMissing, Error::TokenInvalid].into_iter().chain(used);
+            (vec![token_parameter(name)], errors.collect())
+        }
+        KeySource::Expression => (Vec::new(), Vec::new()),
     };
-    if method.is_safe() && !required {
+    if method.is_safe() && !matches!(key, KeySource::Header(_, Need::Always)) {
         return json!({});
     }
-    let parameters: Vec<_> = header.map(|name| key_parameter(name, required, settings)).into_iter().collect();
     let (ttl, forever) = match kept {
         Kept::Millis(millis) => (Some(millis.max(0) / 1_000), false),
         Kept::Forever => (None, true),
@@ -110,7 +119,7 @@ fn operation(route: RoutePolicy, settings: &Settings, method: &Method) -> Value 
     };
     json!({
         "parameters": parameters,
-        "responses": responses(header.is_some(), required, settings),
+        "responses": responses(errors, settings),
         "x-idempotency": {
             "ttlSeconds": ttl,
             "keptForever": forever,
@@ -142,7 +151,18 @@ fn operation(route: RoutePolicy, settings: &Settings, method: &Method) -> Value 
     })
 }
 
-/// A Parameter Object. Names of headers are written as their readers know them.
+/// A Parameter Object. Not required: a form may carry the token in its field `token`.
+fn token_parameter(name: &str) -> Value {
+    json!({
+        "name": header_name(name),
+        "in": "header",
+        "required": false,
+        "description": "The one-time token that was issued for this operation; or in the field `token` of a form.",
+        "schema": { "type": "string", "minLength": 43, "maxLength": 43, "pattern": "^[A-Za-z0-9_-]{43}$" },
+    })
+}
+
+/// A Parameter Object.
 fn key_parameter(name: &str, required: bool, settings: &Settings) -> Value {
     let fewest = settings.key_policy.min_bytes().max(1);
     let (description, schema) = match settings.form.profile {
@@ -167,12 +187,17 @@ fn key_parameter(name: &str, required: bool, settings: &Settings) -> Value {
         ),
     };
     json!({
-        "name": name.split('-').map(capitalized).collect::<Vec<_>>().join("-"),
+        "name": header_name(name),
         "in": "header",
         "required": required,
         "description": description,
         "schema": schema,
     })
+}
+
+/// The name of a header, as its readers know it.
+fn header_name(name: &str) -> String {
+    name.split('-').map(capitalized).collect::<Vec<_>>().join("-")
 }
 
 fn capitalized(word: &str) -> String {
@@ -181,15 +206,8 @@ fn capitalized(word: &str) -> String {
 }
 
 /// A Responses Object: one response for each status, with the codes that it may have.
-fn responses(has_header: bool, required: bool, settings: &Settings) -> Value {
+fn responses(mut errors: Vec<Error>, settings: &Settings) -> Value {
     use std::time::Duration;
-    let mut errors = Vec::new();
-    if required {
-        errors.push(Error::KeyMissing);
-    }
-    if has_header {
-        errors.push(Error::KeyInvalid(KeyError::Empty));
-    }
     errors.extend([
         Error::ScopeMissing,
         Error::BodyUnreadable,

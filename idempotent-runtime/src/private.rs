@@ -11,7 +11,7 @@ pub use crate::failpoint::FAILPOINTS;
 pub use crate::openapi::{Kept, UNKNOWN_POLICY, route_policy};
 pub use crate::operations::Place;
 pub use crate::run::plain;
-pub use crate::terms::{InFlight, KeySource, Need, Policy, Print, Terms};
+pub use crate::terms::{InFlight, KeySource, Need, Policy, Print, Repeat, Terms};
 #[cfg(feature = "axum")]
 pub use axum::response::{IntoResponse, Response};
 

@@ -105,6 +105,8 @@ pub enum Refusal {
     OutcomeUnknown,
     /// It ran, but its answer could not be stored.
     NotStored,
+    /// No such token was issued for this caller and this operation, or it has expired.
+    TokenInvalid,
 }
 
 /// The protocol: what to do with a request, given what is stored under its key and the database's clock.
@@ -134,6 +136,8 @@ pub fn decide(existing: Option<&Record>, asked: Fingerprint, now: Millis) -> Dec
     let abandoned = state == State::Claimed && lease_until <= now;
     match state {
         State::Completed | State::Released if expired => Decision::Claim,
+        // A token that was issued, and under which nobody has asked for anything.
+        State::Released if fingerprint == Fingerprint::UNASKED => Decision::Claim,
         State::Claimed if abandoned && expired && !held => Decision::TakeOver,
         _ if fingerprint != asked => Decision::Refuse(Refusal::Reused),
         State::Completed if replayable => Decision::Replay,
@@ -142,6 +146,34 @@ pub fn decide(existing: Option<&Record>, asked: Fingerprint, now: Millis) -> Dec
         State::Claimed if !abandoned => Decision::Refuse(Refusal::InUse { retry_after_ms: lease_until - now }),
         State::Claimed if held => Decision::Refuse(Refusal::OutcomeUnknown),
         State::Claimed => Decision::TakeOver,
+    }
+}
+
+/// The protocol of one-time tokens: as [`decide`], except that nothing runs which was not issued, or whose time is over.
+///
+/// ```
+/// use idempotent_runtime::{decide_token, Decision, Fingerprint, Record, Refusal, State};
+///
+/// let issued = Record {
+///     fingerprint: Fingerprint::UNASKED,
+///     state: State::Released,
+///     held: false,
+///     lease_until: 0,
+///     expires_at: 1_000,
+///     replayable: false,
+/// };
+/// let asked = Fingerprint::of_value(b"10");
+/// assert_eq!(decide_token(Some(&issued), asked, 999), Decision::Claim);
+/// assert_eq!(decide_token(Some(&issued), asked, 1_000), Decision::Refuse(Refusal::TokenInvalid), "expired");
+/// assert_eq!(decide_token(None, asked, 999), Decision::Refuse(Refusal::TokenInvalid), "never issued");
+/// ```
+#[must_use]
+pub fn decide_token(existing: Option<&Record>, asked: Fingerprint, now: Millis) -> Decision {
+    match decide(existing, asked, now) {
+        Decision::Claim | Decision::TakeOver if existing.is_none_or(|record| record.expires_at <= now) => {
+            Decision::Refuse(Refusal::TokenInvalid)
+        }
+        decision => decision,
     }
 }
 

@@ -15,6 +15,7 @@ use crate::reconcile::{HeldRecord, Reconcile, Resolution};
 use crate::scope::Scope;
 use crate::store::Isolation;
 use crate::stored_headers::StoredHeaders;
+use crate::token_store::TokenStore;
 use crate::vault::Vault;
 
 /// The largest request body that is read, and the largest answer that is stored, unless said otherwise: 1 MiB.
@@ -82,6 +83,8 @@ pub(crate) struct Settings {
     pub(crate) statement_cache: StatementCache,
     pub(crate) reconcile: Option<Reconcile>,
     pub(crate) vault: Vault,
+    /// Where tokens are, if not in the records.
+    pub(crate) tokens: Option<Arc<dyn TokenStore>>,
     /// What the engine was called for, so far.
     pub(crate) operations: Operations,
 }
@@ -158,6 +161,7 @@ impl<C: Connection> Builder<C> {
             statement_cache: StatementCache::default(),
             reconcile: None,
             vault: Vault::default(),
+            tokens: None,
             operations: Operations::default(),
         };
         Self { pool, settings, expiries: Vec::new() }
@@ -347,6 +351,20 @@ impl<C: Connection> Builder<C> {
     #[cfg(feature = "encryption")]
     pub fn encryption(mut self, encryption: crate::Encryption) -> Self {
         self.settings.vault = encryption.into();
+        self
+    }
+
+    /// Where one-time tokens wait for their use, in place of the engine's own records: `RedisTokens`, or a store of your
+    /// own.
+    ///
+    /// ```
+    /// # use idempotent_runtime::{Builder, TokenStore, doc::Sqlite as Db};
+    /// # fn set(builder: Builder<Db>, store: impl TokenStore) {
+    /// let _ = builder.tokens(store);
+    /// # }
+    /// ```
+    pub fn tokens(mut self, store: impl TokenStore) -> Self {
+        self.settings.tokens = Some(Arc::new(store));
         self
     }
 

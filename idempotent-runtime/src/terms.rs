@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::answer::Keep;
-use crate::claim::{Address, Claim};
+use crate::claim::{Address, By, Claim};
 use crate::error::Error;
 use crate::fingerprint::Fingerprint;
 use crate::global::Global;
@@ -41,6 +41,17 @@ pub enum KeySource {
     Header(&'static str, Need),
     /// The attribute's expression.
     Expression,
+    /// A token that the engine has issued: in a header of this (lower-case) name, or in the field `token` of a form.
+    Token(&'static str, Repeat),
+}
+
+/// What the second use of a token is answered with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// The stored answer.
+    Replay,
+    /// That it was used.
+    Refuse,
 }
 
 /// Whether a request without a key is refused.
@@ -235,6 +246,10 @@ impl Terms<()> {
         fingerprint: impl FnOnce(Option<Vec<u8>>) -> Fingerprint,
     ) -> Result<Claim, Error> {
         let (operation, key) = match (header_key, self.key) {
+            (Some(key), _) if matches!(policy.key, KeySource::Token(..)) => {
+                settings.operations.check(policy.operation, policy.place)?;
+                (policy.operation.to_owned(), key)
+            }
             (Some(key), _) => (String::new(), key),
             (None, Some(key)) => {
                 settings.operations.check(policy.operation, policy.place)?;
@@ -263,6 +278,10 @@ impl Terms<()> {
             max_attempts: self.max_attempts,
             arguments: arguments.transpose().map_err(Error::unavailable)?,
             address,
+            by: match policy.key {
+                KeySource::Token(_, repeat) => By::Token(repeat),
+                KeySource::Header(..) | KeySource::Expression => By::Key,
+            },
         })
     }
 }

@@ -11,7 +11,18 @@ use diesel::{QueryableByName, sql_query};
 use diesel_async::RunQueryDsl;
 use idempotent_runtime::__private::FAILPOINTS;
 
-const MODES: [&str; 7] = ["transactional", "undone", "leased", "failing", "stepped", "moved", "carried"];
+const MODES: [&str; 10] = [
+    "transactional",
+    "undone",
+    "leased",
+    "failing",
+    "stepped",
+    "moved",
+    "carried",
+    "token",
+    "blocking",
+    "blocking_stepped",
+];
 
 const EFFECTS: &str = "SELECT what, COUNT(*) AS times FROM effects GROUP BY what ORDER BY what";
 const LINES: &str = "SELECT event AS what, COUNT(*) AS times FROM parcel_history GROUP BY event ORDER BY event";
@@ -59,7 +70,7 @@ impl Cell {
             if body == "done" {
                 return (status, replayed, body);
             }
-            assert!([409, 500, 502].contains(&status), "{} {point}: {status} {body}", self.mode);
+            assert!([409, 500, 502, 503].contains(&status), "{} {point}: {status} {body}", self.mode);
             assert!(begun.elapsed() < Duration::from_secs(30), "{} {point}: the key is stuck", self.mode);
         }
     }
@@ -80,7 +91,7 @@ impl Cell {
         let (effects, lines) = (counted(effects), counted(lines));
         let asked = self.asked();
         match self.mode {
-            "transactional" => assert_eq!(effects, once(&["effect"]), "{at}"),
+            "transactional" | "token" | "blocking" => assert_eq!(effects, once(&["effect"]), "{at}"),
             "undone" => assert_eq!(effects, once(&[]), "{at}"),
             "moved" => assert_eq!((effects, lines), (once(&["shipped"]), once(&["ship"])), "{at}"),
             "carried" => {
@@ -88,7 +99,7 @@ impl Cell {
                 let keys: HashSet<_> = asked.iter().collect();
                 assert_eq!(keys.len(), 1, "{at}: the carrier was sent the key of the first attempt, however often");
             }
-            "stepped" => {
+            "stepped" | "blocking_stepped" => {
                 assert_eq!(effects, once(&["confirm", "start"]), "{at}");
                 let keys: HashSet<_> = asked.iter().collect();
                 assert_eq!(keys.len(), 1, "{at}: one charge, however often the provider was asked");
@@ -181,6 +192,7 @@ macro_rules! matrix {
                         cell.check(point, &effects, &lines);
                     }
                     let _ = std::fs::remove_file(&cell.provider);
+                    let _ = std::fs::remove_file(cell.provider.with_extension("token"));
                 }
             }
             let elsewhere = |point: &str| {

@@ -1,5 +1,6 @@
 //! The names that the cases share, so that each shows its one mistake and nothing else.
 
+pub use actix_web::{HttpRequest, HttpResponse, Responder, web};
 pub use axum::Json;
 pub use axum::extract::{Path, State};
 pub use axum::http::StatusCode;
@@ -76,6 +77,15 @@ impl<S: Sync> axum::extract::FromRequestParts<S> for User {
 
     async fn from_request_parts(_: &mut axum::http::request::Parts, _: &S) -> Result<Self, StatusCode> {
         Ok(Self { id: 1 })
+    }
+}
+
+impl actix_web::FromRequest for User {
+    type Error = std::convert::Infallible;
+    type Future = std::future::Ready<Result<Self, Self::Error>>;
+
+    fn from_request(_: &HttpRequest, _: &mut actix_web::dev::Payload) -> Self::Future {
+        std::future::ready(Ok(Self { id: 1 }))
     }
 }
 

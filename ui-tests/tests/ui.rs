@@ -2,6 +2,9 @@
 //! `pass`: what must compile without a word. `TRYBUILD=overwrite cargo test -p ui-tests` rewrites the messages.
 
 // Once more here, where clippy reads them.
+#[path = "pass/actix.rs"]
+#[allow(dead_code, missing_docs, reason = "it is a program of its own")]
+mod actix;
 #[path = "pass/machine_pedantic.rs"]
 #[allow(dead_code, missing_docs, reason = "it is a program of its own")]
 mod machine_pedantic;

@@ -1,12 +1,14 @@
 //! A database on a server of `MySQL` or `MariaDB`, by a driver in pure Rust.
 
+use diesel::connection::LoadConnection;
 use diesel::dsl::sql;
+use diesel::mysql::Mysql;
 use diesel::sql_types::{BigInt, Nullable, Text};
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::pooled_connection::AsyncDieselConnectionManager;
 use diesel_async::pooled_connection::deadpool::Object;
 use diesel_async::{AsyncConnection as _, AsyncMysqlConnection, RunQueryDsl, SimpleAsyncConnection as _};
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 use reqwest::Url;
 
 use crate::start::{Cause, StartError};
@@ -32,7 +34,7 @@ pub fn default_url(_file: &str) -> Result<String, StartError> {
 
 /// A second database beside the one at `url`: another one on its server, which the user may have to be allowed to create.
 pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
-    let mut conn = Db::establish(checked(url)?).await.map_err(StartError::database)?;
+    let mut conn = Db::establish(location(url)?).await.map_err(StartError::database)?;
     let own = diesel::select(sql::<Text>("DATABASE()")).get_result::<String>(&mut conn);
     let beside = format!("{}_{name}", own.await.map_err(StartError::database)?);
     let create = format!("CREATE DATABASE IF NOT EXISTS `{}` CHARACTER SET utf8mb4", beside.replace('`', "``"));
@@ -45,10 +47,11 @@ pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
 }
 
 pub(super) fn manager(url: &str) -> Result<AsyncDieselConnectionManager<Db>, StartError> {
-    Ok(AsyncDieselConnectionManager::new(checked(url)?))
+    Ok(AsyncDieselConnectionManager::new(location(url)?))
 }
 
-fn checked(url: &str) -> Result<&str, StartError> {
+/// The URL itself, if it is one of such a server and names a database.
+pub(super) fn location(url: &str) -> Result<&str, StartError> {
     let refuse = |problem: &str| Err(StartError::setting("DATABASE_URL", url, problem));
     match url.split_once("://") {
         Some(("mysql", place)) => match place.split_once('/') {
@@ -67,21 +70,26 @@ fn checked(url: &str) -> Result<&str, StartError> {
     }
 }
 
+pub(super) async fn migrate(conn: Object<Db>, migrations: EmbeddedMigrations) -> Result<(), Cause> {
+    // diesel's migrations are blocking code.
+    let migrated = tokio::task::spawn_blocking(move || {
+        migrate_blocking(&mut AsyncConnectionWrapper::<Object<Db>>::from(conn), migrations)
+    });
+    migrated.await?
+}
+
 /// A table is created outside of any transaction there: a lock of its own keeps programs apart, and a migration that
 /// broke off is begun again.
-pub(super) async fn migrate(mut conn: Object<Db>, migrations: EmbeddedMigrations) -> Result<(), Cause> {
-    let locked: Option<i64> = diesel::select(sql::<Nullable<BigInt>>(LOCK)).get_result(&mut conn).await?;
+pub(super) fn migrate_blocking<C>(conn: &mut C, migrations: EmbeddedMigrations) -> Result<(), Cause>
+where
+    C: LoadConnection<Backend = Mysql> + MigrationHarness<Mysql>,
+{
+    let lock = diesel::select(sql::<Nullable<BigInt>>(LOCK));
+    let locked: Option<i64> = diesel::RunQueryDsl::get_result(lock, conn)?;
     if locked != Some(1) {
         return Err("another program is changing the tables; start this one again when it has ended".into());
     }
-    // diesel's migrations are blocking code.
-    let migrated = tokio::task::spawn_blocking(move || {
-        use diesel::connection::SimpleConnection;
-
-        let mut conn = AsyncConnectionWrapper::<Object<Db>>::from(conn);
-        let migrated = conn.run_pending_migrations(migrations).map(drop);
-        SimpleConnection::batch_execute(&mut conn, UNLOCK)?;
-        migrated
-    });
-    migrated.await?
+    let migrated = conn.run_pending_migrations(migrations).map(drop);
+    conn.batch_execute(UNLOCK)?;
+    migrated
 }

@@ -1,11 +1,13 @@
 //! A database on a server, by a driver in pure Rust.
 
+use diesel::Connection;
 use diesel::migration::Result as MigrationResult;
+use diesel::pg::Pg;
 use diesel_async::AsyncPgConnection;
 use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_async::pooled_connection::AsyncDieselConnectionManager;
 use diesel_async::pooled_connection::deadpool::Object;
-use diesel_migrations::{EmbeddedMigrations, MigrationHarness as _};
+use diesel_migrations::{EmbeddedMigrations, MigrationHarness};
 
 use crate::start::{Cause, StartError};
 
@@ -30,7 +32,7 @@ pub fn default_url(_file: &str) -> Result<String, StartError> {
 pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
     use diesel_async::{AsyncConnection as _, SimpleAsyncConnection as _};
 
-    let mut conn = Db::establish(checked(url)?).await.map_err(StartError::database)?;
+    let mut conn = Db::establish(location(url)?).await.map_err(StartError::database)?;
     let create = format!("BEGIN; {LOCK} CREATE SCHEMA IF NOT EXISTS {name}; COMMIT");
     conn.batch_execute(&create).await.map_err(StartError::database)?;
     let separator = if url.contains('?') { '&' } else { '?' };
@@ -38,10 +40,11 @@ pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
 }
 
 pub(super) fn manager(url: &str) -> Result<AsyncDieselConnectionManager<Db>, StartError> {
-    Ok(AsyncDieselConnectionManager::new(checked(url)?))
+    Ok(AsyncDieselConnectionManager::new(location(url)?))
 }
 
-fn checked(url: &str) -> Result<&str, StartError> {
+/// The URL itself, if it is one of such a server.
+pub(super) fn location(url: &str) -> Result<&str, StartError> {
     let refuse = |problem: &str| Err(StartError::setting("DATABASE_URL", url, problem));
     match url.split_once("://") {
         Some(("postgres" | "postgresql", _)) => Ok(url),
@@ -58,17 +61,20 @@ fn checked(url: &str) -> Result<&str, StartError> {
 }
 
 pub(super) async fn migrate(conn: Object<Db>, migrations: EmbeddedMigrations) -> Result<(), Cause> {
-    use diesel::Connection as _;
-    use diesel::connection::SimpleConnection as _;
-
     // diesel's migrations are blocking code.
     let migrated = tokio::task::spawn_blocking(move || {
-        let mut conn = AsyncConnectionWrapper::<Object<Db>>::from(conn);
-        conn.transaction(|conn| -> MigrationResult<()> {
-            conn.batch_execute(LOCK)?;
-            conn.run_pending_migrations(migrations)?;
-            Ok(())
-        })
+        migrate_blocking(&mut AsyncConnectionWrapper::<Object<Db>>::from(conn), migrations)
     });
     migrated.await?
+}
+
+pub(super) fn migrate_blocking<C>(conn: &mut C, migrations: EmbeddedMigrations) -> Result<(), Cause>
+where
+    C: Connection<Backend = Pg> + MigrationHarness<Pg>,
+{
+    conn.transaction(|conn| -> MigrationResult<()> {
+        conn.batch_execute(LOCK)?;
+        conn.run_pending_migrations(migrations)?;
+        Ok(())
+    })
 }

@@ -22,12 +22,12 @@ pub const CLOCK: &str = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEG
 pub(super) const LAST_ID: &str = "last_insert_rowid()";
 
 /// Readers beside one writer, every commit on the disk, and 30 s of patience with other writers.
-const SETUP: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
+pub(super) const SETUP: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
                      PRAGMA foreign_keys = ON;";
 
 /// How often a connection is set up while another program keeps the file to itself, and the time between two tries.
-const TRIES: u32 = 100;
-const REST: Duration = Duration::from_millis(50);
+pub(super) const TRIES: u32 = 100;
+pub(super) const REST: Duration = Duration::from_millis(50);
 
 /// The database of a program that is told none: a file beside the program itself, under the target folder.
 pub fn default_url(file: &str) -> Result<String, StartError> {
@@ -37,13 +37,13 @@ pub fn default_url(file: &str) -> Result<String, StartError> {
 
 /// A second database beside the one at `url`: another file, next to it.
 pub async fn beside(url: &str, name: &str) -> Result<String, StartError> {
-    Ok(format!("{}.{name}.db", path(url)?))
+    Ok(format!("{}.{name}.db", location(url)?))
 }
 
 pub(super) fn manager(url: &str) -> Result<AsyncDieselConnectionManager<Db>, StartError> {
     let mut config = ManagerConfig::default();
     config.custom_setup = Box::new(|path| Box::pin(connect(path)));
-    Ok(AsyncDieselConnectionManager::new_with_config(path(url)?, config))
+    Ok(AsyncDieselConnectionManager::new_with_config(location(url)?, config))
 }
 
 async fn connect(path: &str) -> ConnectionResult<Db> {
@@ -63,7 +63,7 @@ async fn connect(path: &str) -> ConnectionResult<Db> {
 }
 
 /// The file that is meant by a path or by `sqlite://path`.
-fn path(url: &str) -> Result<&str, StartError> {
+pub(super) fn location(url: &str) -> Result<&str, StartError> {
     let (scheme, path) = url.split_once("://").unwrap_or(("sqlite", url));
     let refuse = |problem: &str| Err(StartError::setting("DATABASE_URL", url, problem));
     match scheme {
@@ -82,11 +82,12 @@ fn path(url: &str) -> Result<&str, StartError> {
 }
 
 pub(super) async fn migrate(mut conn: Object<Db>, migrations: EmbeddedMigrations) -> Result<(), Cause> {
-    let migrated = conn.spawn_blocking(move |conn| {
-        Ok(conn.immediate_transaction(|conn| -> MigrationResult<()> {
-            conn.run_pending_migrations(migrations)?;
-            Ok(())
-        }))
-    });
-    migrated.await?
+    conn.spawn_blocking(move |conn| Ok(migrate_blocking(conn, migrations))).await?
+}
+
+pub(super) fn migrate_blocking(conn: &mut SqliteConnection, migrations: EmbeddedMigrations) -> Result<(), Cause> {
+    conn.immediate_transaction(|conn| -> MigrationResult<()> {
+        conn.run_pending_migrations(migrations)?;
+        Ok(())
+    })
 }

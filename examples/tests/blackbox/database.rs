@@ -8,6 +8,26 @@ pub(crate) use sqlite::Database;
 #[cfg(not(feature = "sqlite"))]
 pub(crate) use server::Database;
 
+/// A number that a query gives.
+pub(crate) async fn number(database: &Database, sql: &str) -> i64 {
+    numbers(database, sql).await[0]
+}
+
+/// The column `number` of what a query gives.
+pub(crate) async fn numbers(database: &Database, sql: &str) -> Vec<i64> {
+    use diesel_async::RunQueryDsl as _;
+
+    #[derive(diesel::QueryableByName)]
+    struct Row {
+        #[diesel(sql_type = diesel::sql_types::BigInt)]
+        number: i64,
+    }
+    let pool = examples::db::open(&database.url()).await.expect("the database");
+    let mut conn = pool.get().await.expect("a connection");
+    let rows = diesel::sql_query(format!("SELECT {sql}")).load::<Row>(&mut conn).await;
+    rows.unwrap_or_else(|error| panic!("{sql}: {error}")).into_iter().map(|row| row.number).collect()
+}
+
 fn unique_name() -> String {
     format!("blackbox_{}", Uuid::new_v4().simple())
 }

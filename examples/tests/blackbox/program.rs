@@ -9,8 +9,12 @@ use crate::database::Database;
 
 const ORDERS: &str = env!("CARGO_BIN_EXE_orders");
 const CHARGES: &str = env!("CARGO_BIN_EXE_charges");
-/// How long a program may take to start or to stop.
-const PATIENCE: Duration = Duration::from_secs(30);
+const CONSUMER: &str = env!("CARGO_BIN_EXE_consumer");
+const LIKES: &str = env!("CARGO_BIN_EXE_likes");
+#[cfg(feature = "blocking")]
+const BLOCKING: &str = env!("CARGO_BIN_EXE_blocking");
+/// How long a program may take to start, to answer or to stop.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How a program is started.
 #[derive(Debug, Clone)]
@@ -30,9 +34,28 @@ impl Setup {
         Self::of(CHARGES, &database.url())
     }
 
-    /// Both programs with this `DATABASE_URL`.
-    pub(crate) fn both(database_url: &str) -> [Self; 2] {
-        [ORDERS, CHARGES].map(|binary| Self::of(binary, database_url))
+    /// `likes` on a database, on a free port.
+    pub(crate) fn likes(database: &Database) -> Self {
+        Self::of(LIKES, &database.url())
+    }
+
+    /// `consumer` on a database.
+    pub(crate) fn consumer(database: &Database) -> Self {
+        Self::of(CONSUMER, &database.url())
+    }
+
+    /// `blocking` on a database.
+    #[cfg(feature = "blocking")]
+    pub(crate) fn blocking(database: &Database) -> Self {
+        Self::of(BLOCKING, &database.url())
+    }
+
+    /// Every program with this `DATABASE_URL`.
+    pub(crate) fn all(database_url: &str) -> Vec<Self> {
+        let mut binaries = vec![ORDERS, CHARGES, CONSUMER, LIKES];
+        #[cfg(feature = "blocking")]
+        binaries.push(BLOCKING);
+        binaries.into_iter().map(|binary| Self::of(binary, database_url)).collect()
     }
 
     fn of(binary: &'static str, database_url: &str) -> Self {
@@ -45,9 +68,9 @@ impl Setup {
         self
     }
 
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(self.binary);
-        for name in ["CHARGES_URL", "CORS_ORIGIN", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"] {
+        for name in ["BANK", "CHARGES_URL", "CORS_ORIGIN", "CRASH", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"] {
             command.env_remove(name);
         }
         command.envs(self.env.clone());
@@ -138,7 +161,8 @@ impl Drop for Program {
     }
 }
 
-fn wait(child: &mut Child) -> ExitStatus {
+/// Waits for the end of a process.
+pub(crate) fn wait(child: &mut Child) -> ExitStatus {
     let deadline = Instant::now() + PATIENCE;
     loop {
         if let Some(status) = child.try_wait().expect("its state") {

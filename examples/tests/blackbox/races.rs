@@ -11,7 +11,7 @@ use crate::database::Database;
 use crate::program::{Program, Setup};
 
 /// Sends requests at the same moment, the n-th to the n-th program in turn.
-async fn at_once(asks: Vec<Ask>, programs: &[&Arc<Program>]) -> Vec<Answer> {
+pub(crate) async fn at_once(asks: Vec<Ask>, programs: &[&Arc<Program>]) -> Vec<Answer> {
     let barrier = Arc::new(Barrier::new(asks.len()));
     let mut tasks = Vec::new();
     for (number, ask) in asks.into_iter().enumerate() {

@@ -80,7 +80,7 @@ mod sqlite {
     fn an_unwritable_database_is_refused() {
         let folder = std::env::temp_dir();
         for url in ["/proc/no/such/folder/orders.db", folder.to_str().expect("a path in UTF-8")] {
-            for setup in Setup::both(url) {
+            for setup in Setup::all(url) {
                 assert_fails(&setup, &["database", "unable to open"]);
             }
         }
@@ -91,21 +91,21 @@ mod sqlite {
         let database = Database::new();
         std::fs::write(database.url(), "a letter to my bank, much longer than the header of a database".repeat(20))
             .expect("a file");
-        for setup in Setup::both(&database.url()) {
+        for setup in Setup::all(&database.url()) {
             assert_fails(&setup, &["file is not a database"]);
         }
     }
 
     #[test]
     fn another_databases_url_is_refused() {
-        for setup in Setup::both("postgres://localhost/orders") {
+        for setup in Setup::all("postgres://localhost/orders") {
             assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features postgres"]);
         }
-        for setup in Setup::both("mysql://localhost/orders") {
+        for setup in Setup::all("mysql://localhost/orders") {
             assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features mysql"]);
         }
         for url in ["http://localhost", ":memory:", "sqlite://"] {
-            for setup in Setup::both(url) {
+            for setup in Setup::all(url) {
                 assert_fails(&setup, &["DATABASE_URL", url]);
             }
         }
@@ -129,14 +129,14 @@ mod postgres {
 
     #[test]
     fn an_unreachable_database_is_refused() {
-        for setup in Setup::both("postgres://127.0.0.1:1/orders") {
-            assert_fails(&setup, &["database", "connecting to server"]);
+        for setup in Setup::all("postgres://127.0.0.1:1/orders") {
+            assert_fails(&setup, &["database", "to server"]);
         }
     }
 
     #[test]
     fn a_missing_database_is_refused() {
-        for setup in Setup::both("") {
+        for setup in Setup::all("") {
             assert_fails(&setup, &["DATABASE_URL", "postgres://USER:PASSWORD@HOST/DATABASE"]);
         }
     }
@@ -144,14 +144,14 @@ mod postgres {
     #[test]
     fn another_databases_url_is_refused() {
         for url in ["orders.db", "sqlite://orders.db"] {
-            for setup in Setup::both(url) {
+            for setup in Setup::all(url) {
                 assert_fails(&setup, &["DATABASE_URL", "--features sqlite"]);
             }
         }
-        for setup in Setup::both("mysql://localhost/orders") {
+        for setup in Setup::all("mysql://localhost/orders") {
             assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features mysql"]);
         }
-        for setup in Setup::both("http://localhost") {
+        for setup in Setup::all("http://localhost") {
             assert_fails(&setup, &["DATABASE_URL", "http://localhost"]);
         }
     }
@@ -163,18 +163,19 @@ mod mysql {
 
     #[test]
     fn an_unreachable_database_is_refused() {
-        for setup in Setup::both("mysql://127.0.0.1:1/orders") {
-            assert_fails(&setup, &["database", "Connection refused"]);
+        for setup in Setup::all("mysql://127.0.0.1:1/orders") {
+            // And why, in the words of either driver.
+            assert_fails(&setup, &["the database cannot be used: "]);
         }
     }
 
     #[test]
     fn a_missing_database_is_refused() {
-        for setup in Setup::both("") {
+        for setup in Setup::all("") {
             assert_fails(&setup, &["DATABASE_URL", "mysql://USER:PASSWORD@HOST/DATABASE"]);
         }
         for url in ["mysql://localhost", "mysql://localhost/", "mysql://localhost/?pool_min=1"] {
-            for setup in Setup::both(url) {
+            for setup in Setup::all(url) {
                 assert_fails(&setup, &["DATABASE_URL", url, "names no database"]);
             }
         }
@@ -184,7 +185,7 @@ mod mysql {
     fn a_database_that_is_not_there_is_refused() {
         let database = Database::new();
         let missing = format!("{}_missing", database.url());
-        for setup in Setup::both(&missing) {
+        for setup in Setup::all(&missing) {
             assert_fails(&setup, &["database", "Unknown database"]);
         }
     }
@@ -192,14 +193,14 @@ mod mysql {
     #[test]
     fn another_databases_url_is_refused() {
         for url in ["orders.db", "sqlite://orders.db"] {
-            for setup in Setup::both(url) {
+            for setup in Setup::all(url) {
                 assert_fails(&setup, &["DATABASE_URL", "--features sqlite"]);
             }
         }
-        for setup in Setup::both("postgres://localhost/orders") {
+        for setup in Setup::all("postgres://localhost/orders") {
             assert_fails(&setup, &["DATABASE_URL", "--no-default-features --features postgres"]);
         }
-        for setup in Setup::both("http://localhost") {
+        for setup in Setup::all("http://localhost") {
             assert_fails(&setup, &["DATABASE_URL", "http://localhost"]);
         }
     }

@@ -1,13 +1,13 @@
 //! The checks: what each argument may be, and what fits with what.
 
-use syn::{Expr, Ident, ReturnType, Type};
+use syn::{Expr, Ident, LitStr, ReturnType, Type};
 
 use super::args::{Args, text_of, word_of};
-use super::policy::{Fingerprint, Keep, Key, Lifetime, Mode};
+use super::policy::{Fingerprint, Keep, Key, Lifetime, Mode, Repeat};
 use crate::arguments::{attribute_span, unknown};
 use crate::duration::parse_duration;
 use crate::errors::Errors;
-use crate::function::{Function, MarkerKind, Waiting};
+use crate::function::{Function, MarkerKind, Waiting, parameter_name};
 use crate::pattern::words;
 
 pub(super) fn check_mode(function: &Function, errors: &mut Errors) -> Mode {
@@ -70,6 +70,25 @@ fn via_of(attribute: &syn::Attribute) -> bool {
     found.contains("via")
 }
 
+/// What a request gives has to be owned by the handler, which may outlive its client.
+pub(super) fn check_owned(function: &Function, errors: &mut Errors) {
+    for (parameter, _) in function.parameters().filter(|(_, marker)| marker.is_none()) {
+        if let Type::Reference(reference) = &*parameter.ty
+            && reference.lifetime.is_none()
+        {
+            let name = parameter_name(&parameter.pat);
+            let owned = quote::ToTokens::to_token_stream(&reference.elem);
+            errors.at(
+                &parameter.ty,
+                format_args!(
+                    "parameter `{name}` of handler `{}` must not be a reference, because it is taken from the request; write `{name}: {owned}`",
+                    function.name()
+                ),
+            );
+        }
+    }
+}
+
 /// What means nothing where the database ends the claim with the transaction.
 pub(super) fn check_leased_only(args: &Args, function: &Function, errors: &mut Errors) {
     if !has(function, MarkerKind::Tx) {
@@ -101,7 +120,7 @@ pub(super) fn check_steps_key(key: Option<&Key>, args: &Args, function: &Functio
 
 /// A completer looks for the calls of one operation, and keys that clients send belong to none.
 pub(super) fn check_arguments(key: Option<&Key>, args: &Args, errors: &mut Errors) {
-    if let (Some(Key::Header { .. }), Some(arguments)) = (key, &args.arguments) {
+    if let (Some(Key::Header { .. } | Key::Token { .. }), Some(arguments)) = (key, &args.arguments) {
         errors.at(
             arguments,
             "`arguments` needs a key of the function's own, because a completer cannot send a header; write an expression, such as `key = job.id`",
@@ -143,10 +162,7 @@ pub(super) fn check_key(args: &Args, errors: &mut Errors) -> Option<Key> {
     };
     match word_of(key).as_deref() {
         Some("header") => errors.ok(check_header(key)),
-        Some("token") => {
-            errors.at(key, "`key = token` does not work yet; write `key = header`");
-            None
-        }
+        Some("token") => errors.ok(check_token(key)),
         _ if text_of(key).is_some_and(|text| text.value().is_empty()) => {
             errors.at(key, "`key` is empty; write what names the operation, such as `event.id`");
             None
@@ -165,20 +181,7 @@ fn check_header(key: &Expr) -> syn::Result<Key> {
     }
     for argument in &call.args {
         match (text_of(argument), word_of(argument).as_deref()) {
-            (Some(text), _) => {
-                name = text.value().to_ascii_lowercase();
-                if name.is_empty()
-                    || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
-                {
-                    return Err(syn::Error::new_spanned(
-                        text,
-                        format!(
-                            "`\"{}\"` is no header name; write one such as `header(\"X-Request-Id\")`",
-                            text.value()
-                        ),
-                    ));
-                }
-            }
+            (Some(text), _) => name = header_name(text, "header(\"X-Request-Id\")")?,
             (None, Some("optional")) => optional = true,
             _ => {
                 return Err(syn::Error::new_spanned(
@@ -189,6 +192,51 @@ fn check_header(key: &Expr) -> syn::Result<Key> {
         }
     }
     Ok(Key::Header { name, optional })
+}
+
+/// The name of a header, in lower case.
+fn header_name(text: &LitStr, example: &str) -> syn::Result<String> {
+    let name = text.value().to_ascii_lowercase();
+    let is_token = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    if !name.is_empty() && name.bytes().all(is_token) {
+        return Ok(name);
+    }
+    let message = format!("`\"{}\"` is no header name; write one such as `{example}`", text.value());
+    Err(syn::Error::new_spanned(text, message))
+}
+
+/// `token`, `token("X-Csrf-Token")`, `token(once)`, `token("X-Csrf-Token", once)`.
+fn check_token(key: &Expr) -> syn::Result<Key> {
+    let mut name = "idempotency-token".to_owned();
+    let mut repeat = Repeat::Replay;
+    let Expr::Call(call) = key else { return Ok(Key::Token { name, repeat }) };
+    if call.args.is_empty() {
+        return Err(syn::Error::new_spanned(key, "`token()` names nothing; write `key = token`"));
+    }
+    for argument in &call.args {
+        match (text_of(argument), word_of(argument).as_deref()) {
+            (Some(text), _) => name = header_name(text, "token(\"X-Csrf-Token\")")?,
+            (None, Some("once")) => repeat = Repeat::Refuse,
+            _ => {
+                return Err(syn::Error::new_spanned(
+                    argument,
+                    "expected a header name or `once`; write `token(\"X-Csrf-Token\")`, or `token(once)` where a repeat is refused",
+                ));
+            }
+        }
+    }
+    Ok(Key::Token { name, repeat })
+}
+
+/// A token is issued for an operation, by its name.
+pub(super) fn check_token_name(key: Option<&Key>, args: &Args, function: &Function, errors: &mut Errors) {
+    if let (Some(Key::Token { .. }), false) = (key, args.is_written("name")) {
+        let name = function.name();
+        errors.at(
+            &args.key,
+            format_args!("`key = token` needs a `name`, because a token is issued for one operation; write `name = \"{name}\"`, and `engine.issue_token(…, \"{name}\", …)`"),
+        );
+    }
 }
 
 pub(super) fn check_ttl(args: &Args, errors: &mut Errors) -> Option<Lifetime> {

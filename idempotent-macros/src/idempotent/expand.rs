@@ -9,7 +9,7 @@ use super::args::Args;
 use super::policy::{Fingerprint, Framework, Key, Kind, Lifetime, Mode, Policy};
 use super::route::{constant, expand_policy, expand_published};
 use crate::function::{Function, MarkerKind, Waiting};
-use crate::nested::{Halves, Nested, expand_connection_check, named_parameters, outer_attributes, word};
+use crate::nested::{Nested, Wait, expand_connection_check, located_at, named_parameters, outer_attributes, word};
 use crate::pattern::by_reference;
 
 pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
@@ -56,12 +56,16 @@ fn expand_handler(policy: &Policy, framework: &Framework, function: &Function) -
         .collect();
     // Shown at the return type: that it is no response. At the function's own name: what keeps it from being `Send`.
     let (name, result) = (signature.ident.span(), response_span(signature));
-    let returned = quote!(#callee(#(#passed),*).await);
     let (request, response) = match framework {
-        Framework::Axum => (None, quote_spanned!(result=> #private::IntoResponse::into_response(#returned))),
+        Framework::Axum => {
+            let into_response = quote_spanned!(result=> #private::IntoResponse::into_response);
+            (None, quote_spanned!(name=> #into_response(#callee(#(#passed),*).await)))
+        }
         Framework::Actix(_) => {
             let request = word("__request");
-            (Some(quote!(#request,)), quote_spanned!(result=> #home::respond(#returned, &#request)))
+            let returned = located_at(quote!(#callee(#(#passed),*).await), result);
+            let response = quote_spanned!(result=> #home::respond(#returned, &#request));
+            (Some(quote!(#request,)), response)
         }
     };
     let run = quote_spanned!(name=> #home::boxed(async move {
@@ -211,36 +215,25 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
     });
     let connection = names.iter().zip(&markers).find(|(_, marker)| marker.is_some()).map(|(name, _)| name);
     let body = quote!(#callee(#(#passed),*));
-    let waiting = function.waiting();
-    let catch = word(if waiting == Waiting::Async { "catch" } else { "catch_blocking" });
-    let Halves { path: halves, body, wait } =
-        Halves::of(waiting, quote!(#private::plain), quote!(#private::blocking), body);
+    let wait = Wait { waiting: function.waiting(), private: &private };
     let (check, open, close) = match &policy.mode {
-        Mode::Transactional(ty) => (
-            expand_connection_check(&private, ty, waiting),
-            quote!(#halves::open(#codec, &#policy_name, #terms, &mut *#connection)),
-            quote!({
-                let #done = #halves::catch(#body)#wait;
-                #halves::close(#codec, #span, &mut *#connection, #done)#wait
-            }),
-        ),
-        Mode::Leased => (
-            TokenStream::new(),
-            quote!(#halves::open_leased(#codec, &#policy_name, #terms)),
-            quote!({
-                let #done = #span.#catch(#body)#wait;
-                #halves::close_leased(#codec, #span, #done)#wait
-            }),
-        ),
-        Mode::Stepped => (
-            TokenStream::new(),
-            quote!(#halves::open_stepped(#codec, &#policy_name, #terms)),
-            quote!({
-                let (#span, mut #steps) = #span.split();
-                let #done = #span.#catch(#body)#wait;
-                #halves::close_leased(#codec, #span, #done)#wait
-            }),
-        ),
+        Mode::Transactional(ty) => {
+            let open = quote!(#private::plain::open(#codec, &#policy_name, #terms, &mut *#connection));
+            let close = quote!(#private::plain::close(#codec, #span, &mut *#connection, #done));
+            let (open, ran, close) = (wait.expand(&open), wait.expand_body(&body), wait.expand(&close));
+            let check = expand_connection_check(&private, ty, wait.waiting);
+            (check, open, quote!({ let #done = #ran; #close }))
+        }
+        Mode::Leased | Mode::Stepped => {
+            let (half, split) = match &policy.mode {
+                Mode::Stepped => ("open_stepped", quote!(let (#span, mut #steps) = #span.split();)),
+                _ => ("open_leased", TokenStream::new()),
+            };
+            let open = wait.expand_leased(half, &quote!(#codec, &#policy_name, #terms));
+            let ran = wait.expand_leased_body(&span, &body);
+            let close = wait.expand_leased("close_leased", &quote!(#codec, #span, #done));
+            (TokenStream::new(), open, quote!({ #split let #done = #ran; #close }))
+        }
     };
     quote! {
         #sibling
@@ -250,7 +243,7 @@ fn expand_plain(policy: &Policy, function: &Function, result: &Type) -> TokenStr
             #static_policy
             #check
             let #codec = #codec_of;
-            match #open #wait {
+            match #open {
                 #private::plain::Opened::Done(#done) => #done,
                 #private::plain::Opened::Run(#span) => #close,
             }

@@ -76,6 +76,18 @@ pub(crate) enum Key {
         optional: bool,
     },
     Expression(Expr),
+    /// A token, in a header of this lower-case name or in a form.
+    Token {
+        name: String,
+        repeat: Repeat,
+    },
+}
+
+/// What the second use of a token is answered with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Repeat {
+    Replay,
+    Refuse,
 }
 
 pub(crate) enum Lifetime {
@@ -122,7 +134,9 @@ impl Policy {
         checks::check_leased_only(args, function, errors);
         checks::check_steps_key(key.as_ref(), args, function, errors);
         checks::check_arguments(key.as_ref(), args, errors);
+        checks::check_token_name(key.as_ref(), args, function, errors);
         let kind = if http {
+            checks::check_owned(function, errors);
             Some(Kind::Http(Framework::of(args)))
         } else {
             checks::check_result(function, errors).map(|result| Kind::Plain(Box::new(result)))

@@ -3,7 +3,7 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-use super::policy::{Fingerprint, Keep, Key, Lifetime, Mode, Policy};
+use super::policy::{Fingerprint, Keep, Key, Lifetime, Mode, Policy, Repeat};
 use crate::function::Function;
 use crate::nested::word;
 
@@ -56,6 +56,13 @@ fn policy_value(policy: &Policy, function: &Function, private: &TokenStream) -> 
         Key::Header { name, optional: false } => quote!(Header(#name, #private::Need::ByMethod)),
         Key::Header { name, optional: true } => quote!(Header(#name, #private::Need::Optional)),
         Key::Expression(_) => quote!(Expression),
+        Key::Token { name, repeat } => {
+            let repeat = match repeat {
+                Repeat::Replay => quote!(Replay),
+                Repeat::Refuse => quote!(Refuse),
+            };
+            quote!(Token(#name, #private::Repeat::#repeat))
+        }
     };
     let fingerprint = match policy.fingerprint {
         Fingerprint::Bytes => quote!(Bytes),

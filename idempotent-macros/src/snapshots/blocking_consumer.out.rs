@@ -25,18 +25,20 @@ fn on_payment(
     let __codec = ::idempotent_runtime::__private::plain::codec::<
         Result<Receipt, ConsumeError>,
     >();
-    match ::idempotent_runtime::__private::blocking::open(
-        __codec,
-        &__POLICY,
-        {
-            #[allow(unused_variables)]
+    match ::idempotent_runtime::__private::blocking::wait_here(
+        ::idempotent_runtime::__private::plain::open(
+            __codec,
+            &__POLICY,
             {
-                let event = &event;
-                ::idempotent_runtime::__private::Terms::for_millis(604800000i64)
-                    .key(&(event.id))
-            }
-        },
-        &mut *conn,
+                #[allow(unused_variables)]
+                {
+                    let event = &event;
+                    ::idempotent_runtime::__private::Terms::for_millis(604800000i64)
+                        .key(&(event.id))
+                }
+            },
+            &mut *conn,
+        ),
     ) {
         ::idempotent_runtime::__private::plain::Opened::Done(__result) => __result,
         ::idempotent_runtime::__private::plain::Opened::Run(__span) => {
@@ -44,11 +46,13 @@ fn on_payment(
                 &mut *conn,
                 event,
             ));
-            ::idempotent_runtime::__private::blocking::close(
-                __codec,
-                __span,
-                &mut *conn,
-                __result,
+            ::idempotent_runtime::__private::blocking::wait_here(
+                ::idempotent_runtime::__private::plain::close(
+                    __codec,
+                    __span,
+                    &mut *conn,
+                    __result,
+                ),
             )
         }
     }

@@ -8,7 +8,7 @@ use syn::{Expr, Path};
 
 use super::policy::{Noted, Policy, Sources, Via, Way};
 use crate::function::{Function, MarkerKind};
-use crate::nested::{Halves, Nested, expand_connection_check, located_at, named_parameters, outer_attributes, word};
+use crate::nested::{Nested, Wait, expand_connection_check, located_at, named_parameters, outer_attributes, word};
 use crate::pattern::by_reference;
 
 /// ```text
@@ -63,8 +63,8 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
     };
     let machine = &policy.machine;
     let checks = expand_checks(policy, &private);
-    let waiting = function.waiting();
-    let connection_check = expand_connection_check(&private, &policy.connection, waiting);
+    let wait = Wait { waiting: function.waiting(), private: &private };
+    let connection_check = expand_connection_check(&private, &policy.connection, wait.waiting);
     let result = &policy.result;
     let returns_fn = located_at(quote!(#transition::returns), result.span());
     let returns_of = quote_spanned!(result.span()=> #returns_fn::<#result>());
@@ -78,8 +78,6 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
             .map(|outcome| quote_spanned!(outcome.span()=> &#transition::outcome::<#result, #machine, _>(#outcome))),
     );
     let body = quote!(#callee(#(#passed),*));
-    let Halves { path: halves, body, wait } =
-        Halves::of(waiting, transition.clone(), quote!(#private::blocking::machine), body);
     let (open, close) = match &policy.way {
         Way::Event(_) | Way::Edges { .. } => {
             let chosen = policy.outcome.is_some();
@@ -89,8 +87,8 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
                 quote!((#text, &#closure))
             }));
             (
-                quote!(#halves::open::<#machine, _, _, _, _>(#returns, #terms, &mut *#connection, #guard, #chosen)),
-                quote!(#halves::close(#returns, #span, &mut *#connection, #done, #outcome)),
+                quote!(#transition::open::<#machine, _, _, _, _>(#returns, #terms, &mut *#connection, #guard, #chosen)),
+                quote!(#transition::close(#returns, #span, &mut *#connection, #done, #outcome)),
             )
         }
         Way::Via(via) => {
@@ -102,11 +100,12 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
             );
             let way = word("__VIA");
             (
-                quote!(#halves::open_via::<#machine, _, _, _, _>(#returns, #way, #terms, ::core::clone::Clone::clone(&#key), &mut *#connection)),
-                quote!(#halves::close_via(#returns, #span, &mut *#connection, #done, #outcome, #failed)),
+                quote!(#transition::open_via::<#machine, _, _, _, _>(#returns, #way, #terms, ::core::clone::Clone::clone(&#key), &mut *#connection)),
+                quote!(#transition::close_via(#returns, #span, &mut *#connection, #done, #outcome, #failed)),
             )
         }
     };
+    let (open, ran, close) = (wait.expand(&open), wait.expand_body(&body), wait.expand(&close));
     quote! {
         #sibling
         #(#outer_attributes)*
@@ -116,11 +115,11 @@ pub(crate) fn expand(policy: &Policy, function: &Function) -> TokenStream {
             #checks
             #connection_check
             let #returns = #returns_of;
-            match #open #wait {
+            match #open {
                 #transition::Opened::Done(#done) => #done,
                 #transition::Opened::Run(#span) => {
-                    let #done = #halves::catch(#body)#wait;
-                    #close #wait
+                    let #done = #ran;
+                    #close
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! From the HTTP types of actix-web, those of `http` 0.2, to those of `http` 1, and back.
 //!
-//! Both versions accept the same bytes in methods, header names and values, and the newer one more in a URI.
+//! What the older version accepts the newer one does, byte for byte. But for one thing: a quote in a header's name, which
+//! no name may hold (RFC 9110, section 5.1); such a header is left out.
 
 use actix_web::http::header as theirs;
 use actix_web::{HttpMessage, HttpRequest, HttpResponse};
@@ -97,7 +98,7 @@ mod tests {
         for byte in 0..=u8::MAX {
             let bytes = [b'a', byte, b'a'];
             let name = theirs::HeaderName::from_bytes(&bytes).is_ok();
-            assert!(!name || HeaderName::from_bytes(&bytes).is_ok(), "header name with {byte}");
+            assert!(!name || byte == b'"' || HeaderName::from_bytes(&bytes).is_ok(), "header name with {byte}");
             let value = theirs::HeaderValue::from_bytes(&bytes).is_ok();
             assert!(!value || HeaderValue::from_bytes(&bytes).is_ok(), "header value with {byte}");
             let method = older::Method::from_bytes(&bytes).is_ok();

@@ -5,6 +5,7 @@ mod body;
 mod call;
 mod convert;
 mod serve;
+mod token;
 mod transition;
 
 pub use actix_web::HttpResponse as Response;

@@ -3,6 +3,7 @@
 mod answers;
 mod call;
 mod serve;
+mod token;
 mod transition;
 
 pub use call::Call;

@@ -46,4 +46,7 @@ pub use transaction::{after_commit, transaction};
 
 pub(crate) use runtime::{block, spawn, wait};
 #[doc(hidden)]
-pub use span::{catch, close, close_leased, machine, open, open_leased, open_stepped};
+pub use {
+    runtime::wait_here,
+    span::{catch, close_leased, open_leased, open_stepped},
+};

@@ -41,7 +41,7 @@ pub(crate) fn spawn(work: impl Future<Output = ()> + Send + 'static) {
 }
 
 /// Waits for work that needs no runtime.
-pub(super) fn wait_here<T>(work: impl Future<Output = T>) -> T {
+pub fn wait_here<T>(work: impl Future<Output = T>) -> T {
     pollster::block_on(work)
 }
 

@@ -3,7 +3,7 @@
 mod json;
 mod multipart;
 
-pub(crate) use multipart::boundary_of;
+pub(crate) use multipart::{boundary_of, form_parts};
 
 use sha2::{Digest, Sha256};
 
@@ -79,6 +79,14 @@ impl Fingerprint {
     /// ```
     pub const NONE: Self = Self([0; BYTES]);
 
+    /// Nothing was asked yet: that of a [token](crate::Token) which was issued and not used. Stored as no bytes.
+    ///
+    /// ```
+    /// # use idempotent_runtime::Fingerprint;
+    /// assert_ne!(Fingerprint::UNASKED, Fingerprint::NONE);
+    /// ```
+    pub const UNASKED: Self = Self([u8::MAX - 1; BYTES]);
+
     /// The fingerprint of an HTTP request. `path` is the one the client sent, before any router took a prefix off.
     ///
     /// ```
@@ -125,7 +133,10 @@ impl Fingerprint {
 
     /// A stored fingerprint; one of another length equals none that this version makes.
     pub(crate) fn from_stored(stored: &[u8]) -> Self {
-        Self(stored.try_into().unwrap_or([u8::MAX; BYTES]))
+        match stored {
+            [] => Self::UNASKED,
+            stored => Self(stored.try_into().unwrap_or([u8::MAX; BYTES])),
+        }
     }
 }
 

@@ -54,6 +54,22 @@ pub(super) fn parts<'a>(body: &'a [u8], boundary: &str) -> Option<Vec<&'a [u8]>>
     (whole && parts.iter().all(|part| has_head(part))).then_some(parts)
 }
 
+/// The values of a field of a form, as text; none of a body that is not exactly a list of parts.
+pub(crate) fn form_parts(body: &[u8], boundary: &str, field: &str) -> Vec<String> {
+    let named = format!("name=\"{field}\"");
+    let read = |part: &[u8]| {
+        let end = part.windows(4).position(|end| end == b"\r\n\r\n")?;
+        let head = std::str::from_utf8(&part[..end]).ok()?;
+        let disposition = head.split("\r\n").find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.trim().eq_ignore_ascii_case("content-disposition").then_some(value)
+        })?;
+        let is_field = disposition.split(';').any(|parameter| parameter.trim() == named);
+        is_field.then(|| String::from_utf8_lossy(&part[end + 4..]).into_owned())
+    };
+    parts(body, boundary).unwrap_or_default().into_iter().filter_map(read).collect()
+}
+
 /// Whether a part has a head that ends.
 fn has_head(part: &[u8]) -> bool {
     part.windows(4).any(|end| end == b"\r\n\r\n")

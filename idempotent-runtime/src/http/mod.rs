@@ -5,6 +5,7 @@ mod capture;
 mod expiry;
 mod request;
 pub(crate) mod run;
+pub(crate) mod token;
 pub(crate) mod transition;
 
 pub(crate) use capture::{Captured, capture};

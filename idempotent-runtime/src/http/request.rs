@@ -13,6 +13,7 @@ use crate::fingerprint::{Content, Fingerprint, boundary_of};
 use crate::key::{Key, KeyError};
 use crate::settings::{Profile, Settings};
 use crate::terms::{KeySource, Need, Policy, Print, Terms};
+use crate::token::Token;
 
 /// A request that was read to its end.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +52,7 @@ fn read_claim(
     }
     let key = match policy.key {
         KeySource::Expression => None,
+        KeySource::Token(name, _) => Some(Token::of_request(head, name, body)?.key()),
         KeySource::Header(name, _) => {
             refuse_second_claim(name, head)?;
             Some(key_of(head, name, settings)?.ok_or(Error::KeyMissing)?)
@@ -80,7 +82,7 @@ pub(crate) fn runs_unclaimed(policy: &Policy, head: &Parts) -> bool {
         KeySource::Header(_, Need::Always) => false,
         _ if head.method.is_safe() => true,
         KeySource::Header(name, need) => !head.headers.contains_key(name) && !need.asks(&head.method),
-        KeySource::Expression => false,
+        KeySource::Expression | KeySource::Token(..) => false,
     }
 }
 

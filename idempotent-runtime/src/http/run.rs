@@ -6,12 +6,30 @@ use std::sync::Arc;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::claim::Claim;
+use crate::claim::{By, Claim, Claimed};
 use crate::engine::{Engine, Inner};
 use crate::error::Error;
+use crate::record::Refusal;
 use crate::run::{self, Body, Grant, Outcome, Patience, Ran};
 use crate::steps::Steps;
 use crate::store::Access;
+use crate::token_store::{Spent, Ticket};
+
+/// A claim by a token that another store has: there it is spent, unless its record is there already, which then says all.
+async fn admit(engine: &dyn Engine, claim: Option<Claim>) -> Result<Option<Claim>, Error> {
+    let Some(claim) = claim else { return Ok(None) };
+    let (By::Token(repeat), Some(store)) = (claim.by, &engine.settings().tokens) else { return Ok(Some(claim)) };
+    let stored = engine.look(&claim.address).await?;
+    if let Some(Claimed::Refused(Refusal::TokenInvalid)) = claim.settle(stored) {
+        let keep = claim.ttl.duration();
+        match store.spend(&Ticket::of(&claim.address), keep).await.map_err(Error::unavailable)? {
+            // Spent before, and no record: whoever did it has not claimed yet, or has died before it could.
+            Spent::Now | Spent::Before => {}
+            Spent::Never => return Err(Error::TokenInvalid),
+        }
+    }
+    Ok(Some(Claim { by: By::Ticket(repeat), ..claim }))
+}
 
 /// Runs a handler whose writes, claim and answer commit in one transaction.
 pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
@@ -22,7 +40,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
     body: B,
 ) -> Result<Outcome<B::Value>, Error> {
     let access = if method.is_safe() { Access::Read } else { Access::Write };
-    match claim {
+    match admit(&*engine, claim).await? {
         Some(claim) => run::transactional(&engine, &claim, patience, body).await,
         None => run::unclaimed(&engine, access, body).await.map(Outcome::Ran),
     }
@@ -35,7 +53,7 @@ pub(crate) async fn leased<R>(
     patience: Patience,
     body: impl Future<Output = Ran<R>>,
 ) -> Result<Outcome<R>, Error> {
-    match claim {
+    match admit(&*engine, claim).await? {
         Some(claim) => run::leased(&engine, &claim, patience, |_| body).await,
         None => Ok(Outcome::Ran(body.await.value)),
     }
@@ -48,7 +66,7 @@ pub(crate) async fn stepped<C: Send + 'static, R, Fut: Future<Output = Ran<R>>>(
     patience: Patience,
     body: impl FnOnce(Result<Steps<C>, Error>) -> Fut,
 ) -> Result<Outcome<R>, Error> {
-    let claim = claim.ok_or(Error::KeyMissing)?;
+    let claim = admit(&*engine, claim).await?.ok_or(Error::KeyMissing)?;
     let erased: Arc<dyn Engine> = Arc::<Inner<C>>::clone(&engine);
     let with_steps = |grant: &Grant| {
         let (claim, lease) = (grant.claim.clone(), grant.lease().clone());

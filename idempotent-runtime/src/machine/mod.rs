@@ -51,8 +51,6 @@ pub use via::{Via, close_via, open_via};
 pub(crate) use aged::expire;
 #[cfg(feature = "testkit")]
 pub(crate) use firing::stored;
-#[cfg(feature = "blocking")]
-pub(crate) use {firing::Guard, returns::Returns, span::Span, via::ViaSpan};
 
 use std::fmt;
 use std::str::FromStr;

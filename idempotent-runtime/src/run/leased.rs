@@ -89,6 +89,7 @@ pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim, patience: Pati
             }
             Claimed::Replay(kept) => return Ok(Opened::Replayed(kept)),
             Claimed::Unreadable => return Err(Error::ResponseUnreadable),
+            Claimed::Used => return Err(Error::TokenUsed),
             Claimed::Refused(refusal) => turn.rest(refusal).await?,
         }
     }
@@ -152,9 +153,10 @@ pub(super) async fn abandon(engine: &Arc<dyn Engine>, grant: &Grant) {
 async fn superseded(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Kept, Error> {
     tracing::warn!(operation = claim.address.operation, "a run lost its lease before it was completed");
     let row = engine.look(&claim.address).await?;
-    match row.and_then(|row| row.settle(claim.fingerprint)) {
+    match claim.settle(row) {
         Some(Claimed::Replay(kept)) => Ok(kept),
         Some(Claimed::Unreadable) => Err(Error::ResponseUnreadable),
+        Some(Claimed::Used) => Err(Error::TokenUsed),
         Some(Claimed::Refused(refusal)) => Err(refusal.into()),
         Some(Claimed::Won(_)) | None => Err(UNSEEN.into()),
     }

@@ -162,6 +162,7 @@ pub async fn open<C: Send + 'static, R>(
             }
             Claimed::Replay(kept) => Ok(Outcome::Replayed(kept)),
             Claimed::Unreadable => Err(Error::ResponseUnreadable),
+            Claimed::Used => Err(Error::TokenUsed),
             Claimed::Refused(refusal) => Err(refusal.into()),
         }
     };
@@ -215,6 +216,7 @@ async fn overtaken<C: Send + 'static, R>(
     match driver.open(conn, claim, level).await {
         Ok(Claimed::Replay(kept)) => (codec.decode)(&kept.answer.body),
         Ok(Claimed::Unreadable) => (codec.refuse)(Error::ResponseUnreadable),
+        Ok(Claimed::Used) => (codec.refuse)(Error::TokenUsed),
         Ok(Claimed::Refused(refusal)) => (codec.refuse)(refusal.into()),
         Ok(Claimed::Won(fence)) => match driver.close(conn, claim, fence, level, End::RollBack).await {
             Ok(_) => (codec.refuse)(retryable),

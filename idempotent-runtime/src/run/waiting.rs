@@ -212,6 +212,7 @@ mod tests {
             hold: false,
             max_attempts: 0,
             arguments: None,
+            by: crate::claim::By::Key,
         }
     }
 

@@ -25,6 +25,16 @@ impl<C> Direct for C where
 /// The verbs of a backend that are one statement, on a connection that runs it by itself.
 macro_rules! direct_verbs {
     ($connection:ty) => {
+        fn issue<'c>(
+            &self,
+            conn: &'c mut $connection,
+            address: &'c $crate::claim::Address,
+            ttl: $crate::lifetime::Ttl,
+        ) -> BoxFuture<'c, QueryResult<()>> {
+            let issue = Statement::new(TEXTS.issue, $crate::store::issue_binds(address, ttl));
+            async move { conn.execute(issue).await.map(drop) }.boxed()
+        }
+
         fn look<'c>(
             &self,
             conn: &'c mut $connection,

@@ -23,7 +23,7 @@ use futures_util::future::BoxFuture;
 use crate::answer::{Answer, write_headers};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
 use crate::database::Database;
-use crate::lifetime::Term;
+use crate::lifetime::{Term, Ttl};
 use crate::vault::Part;
 use statement::{Bind, Statement};
 
@@ -145,6 +145,8 @@ pub(crate) enum Ended {
 pub(crate) trait Driver<C>: Send + Sync {
     /// Claims in a transaction of its own: one statement, one winner.
     fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>>;
+    /// Issues a token: a record under which nothing was asked yet, for so long.
+    fn issue<'c>(&self, conn: &'c mut C, address: &'c Address, ttl: Ttl) -> BoxFuture<'c, QueryResult<()>>;
     /// Reads a record.
     fn look<'c>(&self, conn: &'c mut C, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>>;
     /// Changes a claim under its fence; false if that is not ours any more.
@@ -320,7 +322,7 @@ fn address_binds(address: &Address) -> Vec<Bind> {
 
 /// Binds 1 to 11 of the upsert.
 fn claim_binds(claim: &Claim, owner: uuid::Uuid) -> Vec<Bind> {
-    let Claim { address, fingerprint, ttl, lease, hold, max_attempts, arguments } = claim;
+    let Claim { address, fingerprint, ttl, lease, hold, max_attempts, arguments, by: _ } = claim;
     let mut binds = address_binds(address);
     binds.extend([
         Bind::Bytes(bytes::Bytes::copy_from_slice(fingerprint.as_bytes())),
@@ -331,6 +333,14 @@ fn claim_binds(claim: &Claim, owner: uuid::Uuid) -> Vec<Bind> {
         Bind::Int(*max_attempts),
         arguments.clone().map_or(Bind::NoBytes, Bind::Bytes),
     ]);
+    binds
+}
+
+/// Binds 1 to 7 of an issue.
+fn issue_binds(address: &Address, ttl: Ttl) -> Vec<Bind> {
+    let mut binds = address_binds(address);
+    let (unasked, nobody) = (bytes::Bytes::new(), bytes::Bytes::from_static(&[0; 16]));
+    binds.extend([Bind::Bytes(unasked), Bind::Bytes(nobody), Bind::Int(ttl.millis())]);
     binds
 }
 

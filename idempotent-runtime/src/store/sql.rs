@@ -38,11 +38,13 @@ macro_rules! claimable {
             $now,
             ") OR (",
             $t,
-            ".state = 2 AND ",
+            ".state = 2 AND (",
             $t,
             ".fingerprint = ",
             $fingerprint,
-            ") OR (",
+            " OR length(",
+            $t,
+            ".fingerprint) = 0)) OR (",
             $t,
             ".state = 0 AND ",
             $t,
@@ -84,6 +86,21 @@ macro_rules! upsert_claim {
             "arguments = excluded.arguments, status = NULL, headers = NULL, body = NULL WHERE ",
             $crate::store::sql::claimable!("t", "excluded.created_at", "excluded.fingerprint"),
             " RETURNING token, generation, attempts"
+        )
+    };
+}
+
+/// Issues a token into a record that nobody has asked anything under yet: binds 1 to 4 the address, 5 no bytes, 6 no
+/// owner, 7 the ttl.
+macro_rules! issue {
+    ($key:literal, $now:expr) => {
+        concat!(
+            "INSERT INTO idempotency_keys (namespace, operation, scope, ",
+            $key,
+            ", fingerprint, state, held, owner, token, attempts, generation, lease_until, created_at, expires_at) ",
+            "SELECT ?1, ?2, ?3, ?4, ?5, 2, 0, ?6, 0, 0, 1, 0, clock.now, clock.now + ?7 FROM (SELECT ",
+            $now,
+            " AS now) AS clock"
         )
     };
 }
@@ -149,6 +166,8 @@ pub(super) struct Texts {
     pub(super) look: &'static str,
     /// Begins a lease anew: bind 7 its length.
     pub(super) renew: &'static str,
+    /// Issues a token.
+    pub(super) issue: &'static str,
     /// Decides that a held claim was carried out: binds 7 status, 8 headers, 9 body.
     pub(super) complete_held: &'static str,
     /// Gives a held claim back, with all its attempts.
@@ -164,6 +183,9 @@ pub(super) struct Texts {
 /// The [`Texts`] of a database.
 macro_rules! texts {
     ($now:expr, $int:literal) => {
+        $crate::store::sql::texts!($now, $int, "key")
+    };
+    ($now:expr, $int:literal, $key:literal) => {
         $crate::store::sql::Texts {
             look: concat!(
                 "SELECT ",
@@ -172,6 +194,7 @@ macro_rules! texts {
                 $crate::store::sql::addressed!()
             ),
             renew: $crate::store::sql::fenced!("lease_until = ?7 + ", $now),
+            issue: $crate::store::sql::issue!($key, $now),
             complete_held: $crate::store::sql::decided!(
                 $now,
                 "state = 1, held = 0, status = ?7, headers = ?8, body = ?9"
@@ -190,4 +213,4 @@ macro_rules! texts {
     };
 }
 
-pub(super) use {addressed, claimable, columns, decided, fenced, sweepable, texts, unresolved, upsert_claim};
+pub(super) use {addressed, claimable, columns, decided, fenced, issue, sweepable, texts, unresolved, upsert_claim};

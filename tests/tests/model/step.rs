@@ -51,6 +51,8 @@ impl Protocol {
             Decision::Refuse(Refusal::InUse { .. }) => Why::InUse,
             Decision::Refuse(Refusal::OutcomeUnknown) => Why::OutcomeUnknown,
             Decision::Refuse(Refusal::NotStored) => Why::NotStored,
+            // Of tokens alone, and the clients of the model choose their keys.
+            Decision::Refuse(Refusal::TokenInvalid) => return None,
         };
         Some(Event::Refused { found, why })
     }

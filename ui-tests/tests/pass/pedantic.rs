@@ -20,6 +20,16 @@ async fn leased(user: User, State(app): State<App>, Path(_id): Path<i64>) -> imp
     StatusCode::OK
 }
 
+#[idempotent(name = "checkout", key = token, ttl = "10m", scope = user.id)]
+async fn checkout(user: User, #[tx] _conn: &mut Db) -> StatusCode {
+    StatusCode::SEE_OTHER
+}
+
+#[idempotent(name = "checkout.once", key = token("X-Csrf-Token", once), ttl = "10m")]
+async fn checkout_once() -> StatusCode {
+    StatusCode::OK
+}
+
 #[idempotent(http, name = "likes.add", key = (user.id, post), ttl = "forever", fingerprint = none)]
 async fn like(user: User, Path(post): Path<i64>, #[tx] _conn: &mut Db) -> StatusCode {
     StatusCode::CREATED
@@ -41,7 +51,9 @@ fn main() {
     let _: axum::Router<App> = axum::Router::new()
         .route("/a", axum::routing::post(transactional))
         .route("/b/{id}", axum::routing::post(leased))
-        .route("/c/{post}", axum::routing::post(like));
+        .route("/c/{post}", axum::routing::post(like))
+        .route("/d", axum::routing::post(checkout))
+        .route("/e", axum::routing::post(checkout_once));
     let _ = consume;
     let _ = job;
 }

@@ -91,7 +91,7 @@ impl<C: Claims> Driver<C> for ClaimFirst {
     fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
         async move {
             for _ in 0..TRIES {
-                if let Some(settled) = look(conn, &claim.address).await?.and_then(|row| row.settle(claim.fingerprint)) {
+                if let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
                     return Ok(settled);
                 }
                 match upsert(conn, claim).await {
@@ -283,7 +283,7 @@ async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResul
     for _ in 0..TRIES {
         let nested = level.base() > 0;
         // Before anything is locked: a replay waits for nobody.
-        if !nested && let Some(settled) = settled(look(conn, &claim.address).await?, claim) {
+        if !nested && let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
             return Ok(settled);
         }
         Watch::put_on(conn);
@@ -309,7 +309,7 @@ async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResul
             Ok(None) => {
                 let row = if nested { look_locked(conn, &claim.address).await } else { Ok(None) };
                 roll_back_to(conn, level.base()).await?;
-                if let Some(settled) = settled(row?, claim) {
+                if let Some(settled) = row?.and_then(|row| claim.settle(Some(row))) {
                     return Ok(settled);
                 }
             }
@@ -328,10 +328,6 @@ async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResul
         }
     }
     Ok(Claimed::Refused(UNSEEN))
-}
-
-fn settled(row: Option<Row>, claim: &Claim) -> Option<Claimed> {
-    row.and_then(|row| row.settle(claim.fingerprint))
 }
 
 /// Ends the transaction well, or says with an error that it has to be rolled back.

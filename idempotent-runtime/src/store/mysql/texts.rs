@@ -4,7 +4,7 @@
 use crate::database::mysql_now as now;
 use crate::store::{Isolation, sql};
 
-pub(super) const TEXTS: sql::Texts = sql::texts!(now!(), "SIGNED");
+pub(super) const TEXTS: sql::Texts = sql::texts!(now!(), "SIGNED", "`key`");
 
 /// Whether the owner was written by the first assignment: then the rest follows it. Assignments are made from left to
 /// right, each with what those before it have written.

@@ -28,7 +28,7 @@ use super::watch::Watch;
 use super::wire::{Rows, async_rows, async_wire, depth};
 use super::{Access, Change, Driver, End, Ended, Isolation, Level, Stored};
 use super::{address_binds, change_binds, claim_binds, sql, step_binds, stored_binds, unbalanced};
-use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
+use crate::claim::{Address, By, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::connection::async_connection;
 use crate::database::Database;
 use crate::pool::Pooled;
@@ -303,6 +303,12 @@ async fn fenced(conn: &mut impl Pipes, text: &'static str, binds: Vec<Bind>) -> 
 }
 
 async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claimed> {
+    // The statement below would write a row for a token that was never issued.
+    if let By::Token(_) = claim.by
+        && let Some(settled) = claim.settle(look(conn, &claim.address).await?)
+    {
+        return Ok(settled);
+    }
     for _ in 0..TRIES {
         let owner = Uuid::new_v4();
         let mut binds = claim_binds(claim, owner);
@@ -312,7 +318,7 @@ async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claime
         match row.0 {
             WON => return Ok(Claimed::Won(Fence { owner, token: row.1, generation: row.2, attempt: row.3 })),
             FOUND => {
-                if let Some(settled) = read_found(&claim.address, row).and_then(|row| row.settle(claim.fingerprint)) {
+                if let Some(settled) = read_found(&claim.address, row).and_then(|row| claim.settle(Some(row))) {
                     return Ok(settled);
                 }
             }
@@ -331,7 +337,7 @@ async fn look(conn: &mut impl Pipes, address: &Address) -> QueryResult<Option<Ro
 
 /// What a look and a lock say together. The look is judged first: concurrent replays fail the lock.
 fn judge(claim: &Claim, free: bool, row: Option<Row>) -> Claimed {
-    match row.and_then(|row| row.settle(claim.fingerprint)) {
+    match claim.settle(row) {
         Some(settled) => settled,
         None if !free => Claimed::Refused(UNSEEN),
         // The row is written at the end, and finds its own token.

@@ -45,7 +45,7 @@ pub(super) fn open(conn: &mut SqliteConnection, claim: &Claim, opening: Opening)
     for _ in 0..TRIES {
         if opening == Opening::Alone {
             // Before the write lock is asked for: a replay does not wait for writers.
-            if let Some(settled) = look(conn, &claim.address)?.and_then(|row| row.settle(claim.fingerprint)) {
+            if let Some(settled) = claim.settle(look(conn, &claim.address)?) {
                 return Ok(settled);
             }
         }
@@ -59,7 +59,7 @@ pub(super) fn open(conn: &mut SqliteConnection, claim: &Claim, opening: Opening)
             Ok(None) => {
                 let row = look(conn, &claim.address);
                 roll_back(conn)?;
-                if let Some(settled) = row?.and_then(|row| row.settle(claim.fingerprint)) {
+                if let Some(settled) = row?.and_then(|row| claim.settle(Some(row))) {
                     return Ok(settled);
                 }
             }

@@ -14,10 +14,11 @@ use super::row::{FoundRow, FoundSql, StepSql, UnresolvedRow, UnresolvedSql, read
 use super::statement::{Bind, Statement, dialect};
 use super::wire::{Rows, async_rows};
 use super::{Access, Change, Driver, End, Ended, Isolation, Level, Which};
-use super::{address_binds, change_binds, sql, step_binds, unbalanced};
+use super::{address_binds, change_binds, issue_binds, sql, step_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
 use crate::connection::async_connection;
 use crate::database::Database;
+use crate::lifetime::Ttl;
 use crate::pool::Pooled;
 use blocking::{
     Opening, begin_read, begin_savepoint, begin_write, close, commit, depth, look, migrate, open, renew, roll_back,
@@ -122,6 +123,11 @@ impl<C: Visits> Driver<C> for Visiting {
             }
             Ok(claimed)
         })
+    }
+
+    fn issue<'c>(&self, conn: &'c mut C, address: &'c Address, ttl: Ttl) -> BoxFuture<'c, QueryResult<()>> {
+        let issue = Statement::<()>::new(TEXTS.issue, issue_binds(address, ttl));
+        conn.visit(move |conn| write(conn, |conn| issue.execute(conn).map(drop)))
     }
 
     fn look<'c>(&self, conn: &'c mut C, address: &'c Address) -> BoxFuture<'c, QueryResult<Option<Row>>> {

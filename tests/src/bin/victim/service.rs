@@ -78,6 +78,24 @@ async fn transactional(State(app): State<App>, #[tx] conn: &mut Db) -> Result<(S
     Ok((StatusCode::CREATED, "done"))
 }
 
+#[idempotent(name = "victim.token", key = token, ttl = "1h", engine = app.engine)]
+async fn submitted(State(app): State<App>, #[tx] conn: &mut Db) -> Result<(StatusCode, &'static str), Failed> {
+    let _ = app;
+    insert(conn, "effect").await?;
+    Ok((StatusCode::CREATED, "done"))
+}
+
+/// The token of this cell, issued by the first process that has come so far.
+async fn token_of(engine: &Idempotency<Db>, provider: &std::path::Path) -> String {
+    let file = provider.with_extension("token");
+    if let Ok(token) = std::fs::read_to_string(&file) {
+        return token;
+    }
+    let token = engine.issue_token("", "victim.token", Duration::from_secs(3_600)).await.expect("a token");
+    std::fs::write(file, token.as_str()).expect("the temporary folder is writable");
+    token.as_str().to_owned()
+}
+
 #[idempotent(key = header, ttl = "1h", engine = app.engine)]
 async fn undone(State(app): State<App>, #[tx] conn: &mut Db) -> (StatusCode, &'static str) {
     let _ = (app, insert(conn, "undone").await);
@@ -201,6 +219,11 @@ pub(crate) async fn run(task: Task) -> String {
     let engine = Idempotency::builder(pool.clone(), Scope::shared()).build();
     engine.migrate().await.expect("the tables can be made");
     make_tables(&mut pool.get().await.expect("a connection")).await;
+    if task.mode.starts_with("blocking") {
+        let ran = tokio::task::spawn_blocking(move || super::blocking::run(&task)).await;
+        return ran.expect("it does not panic");
+    }
+    let token = if task.mode == "token" { token_of(&engine, &task.provider).await } else { String::new() };
     let router = Router::new()
         .route("/transactional", post(transactional))
         .route("/undone", post(undone))
@@ -209,8 +232,10 @@ pub(crate) async fn run(task: Task) -> String {
         .route("/stepped", post(stepped))
         .route("/moved", post(moved))
         .route("/carried", post(carried))
+        .route("/token", post(submitted))
         .with_state(App { engine, pool, provider: task.provider });
     let request = Request::post(format!("/{}", task.mode)).header("idempotency-key", task.key);
+    let request = request.header("idempotency-token", token);
     let response = router.oneshot(request.body(axum::body::Body::empty()).expect("a request")).await;
     let (head, body) = response.unwrap_or_else(|never| match never {}).into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.expect("a body");

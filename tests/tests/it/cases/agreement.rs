@@ -90,6 +90,7 @@ async fn the_statements_of_the_database_agree_with_decide() {
                     Decision::Refuse(Refusal::InUse { .. }) => "idempotency_key_in_use",
                     Decision::Refuse(Refusal::OutcomeUnknown) => "idempotency_outcome_unknown",
                     Decision::Refuse(Refusal::NotStored) => "idempotency_response_not_stored",
+                    Decision::Refuse(Refusal::TokenInvalid) => "idempotency_token_invalid",
                 };
                 assert_eq!((seen, ran), (expected, expected == "run"), "{mode} {record:?}");
                 cases += 1;

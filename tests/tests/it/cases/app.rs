@@ -15,7 +15,7 @@ use diesel_async::{RunQueryDsl, SimpleAsyncConnection};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::{HeaderMap, Request, StatusCode};
-use idempotent_runtime::{Builder, Error, Idempotency, Scope, Steps};
+use idempotent_runtime::{Builder, Error, Idempotency, RedisTokens, Scope, Steps};
 use tokio::sync::Semaphore;
 
 use super::database::{Database, Db, SERIAL};
@@ -298,6 +298,16 @@ pub(crate) async fn read(response: Response) -> Answer {
     let (head, body) = response.into_parts();
     let body = axum::body::to_bytes(body, usize::MAX).await.unwrap();
     Answer { status: head.status.as_u16(), headers: head.headers, body }
+}
+
+/// A store of tokens in the Redis of `TEST_REDIS_URL`, under keys of its own; `None` if there is none.
+pub(crate) async fn redis_tokens() -> Option<RedisTokens<redis::aio::MultiplexedConnection>> {
+    let Ok(url) = std::env::var("TEST_REDIS_URL") else {
+        tests::leave_out("redis", "TEST_REDIS_URL");
+        return None;
+    };
+    let connection = redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap();
+    Some(RedisTokens::new(connection).prefix(format!("test:{}:", key())))
 }
 
 /// A fresh key.

@@ -1,5 +1,7 @@
 pub(crate) use tests::postgres as database;
 
+#[path = "../blocking.rs"]
+mod blocking;
 #[path = "../service.rs"]
 mod service;
 

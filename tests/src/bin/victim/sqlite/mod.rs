@@ -1,5 +1,7 @@
 pub(crate) use tests::sqlite as database;
 
+#[path = "../blocking.rs"]
+mod blocking;
 #[path = "../service.rs"]
 mod service;
 

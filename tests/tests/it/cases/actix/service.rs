@@ -3,6 +3,7 @@
 use std::fmt;
 use std::future::{Ready, ready};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 
 use actix_web::body::{BodyStream, BoxBody, SizedStream};
 use actix_web::dev::{Payload, ServiceFactory, ServiceRequest, ServiceResponse};
@@ -48,6 +49,24 @@ async fn leased(user: User, app: Data<App>, body: Bytes) -> HttpResponse {
 
 #[idempotent(actix, key = header, ttl = app.ttl, lease = app.lease, scope = user.0, on_crash = hold, engine = app.engine)]
 async fn held(user: User, app: Data<App>, body: Bytes) -> HttpResponse {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    respond((app.leased)(body).await)
+}
+
+#[idempotent(actix, name = "tests.tx", key = token, ttl = app.ttl, scope = user.0, engine = app.engine)]
+async fn token_tx(user: User, app: Data<App>, #[tx] conn: &mut Db, body: Bytes) -> HttpResponse {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    respond((app.tx)(conn, body).await)
+}
+
+#[idempotent(actix, name = "tests.leased", key = token, ttl = app.ttl, lease = app.lease, scope = user.0, engine = app.engine)]
+async fn token_leased(user: User, app: Data<App>, body: Bytes) -> HttpResponse {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    respond((app.leased)(body).await)
+}
+
+#[idempotent(actix, name = "tests.once", key = token("X-Csrf-Token", once), ttl = app.ttl, scope = user.0, engine = app.engine)]
+async fn token_once(user: User, app: Data<App>, body: Bytes) -> HttpResponse {
     app.runs.fetch_add(1, Ordering::SeqCst);
     respond((app.leased)(body).await)
 }
@@ -130,12 +149,16 @@ fn actix_app(
     impl ServiceFactory<ServiceRequest, Config = (), Response = ServiceResponse, Error = actix_web::Error, InitError = ()>,
 > {
     actix_web::App::new()
+        .route("/tokens", app.engine.actix_token_route("tests.tx", Duration::from_secs(600)))
         .app_data(Data::new(app))
         .app_data(PayloadConfig::new(16 * 1024 * 1024))
         .route("/tx", web::to(transactional))
         .route("/leased", web::to(leased))
         .route("/held", web::to(held))
         .route("/stepped", web::to(stepped))
+        .route("/token/tx", web::to(token_tx))
+        .route("/token/leased", web::to(token_leased))
+        .route("/token/once", web::to(token_once))
         .service(web::scope("/nested").route("/leased", web::to(leased)))
 }
 

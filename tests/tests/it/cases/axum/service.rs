@@ -13,6 +13,7 @@ use futures_util::future::BoxFuture;
 use http::{Request, StatusCode, request::Parts};
 use idempotent_runtime::{Error, Steps, idempotent};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 use tokio::net::TcpListener;
 use tower::ServiceExt;
 
@@ -45,6 +46,24 @@ async fn leased(user: User, State(app): State<App>, body: Bytes) -> Response {
 
 #[idempotent(key = header, ttl = app.ttl, lease = app.lease, scope = user.0, on_crash = hold, engine = app.engine)]
 async fn held(user: User, State(app): State<App>, body: Bytes) -> Response {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    (app.leased)(body).await
+}
+
+#[idempotent(name = "tests.tx", key = token, ttl = app.ttl, scope = user.0, engine = app.engine)]
+async fn token_tx(user: User, State(app): State<App>, #[tx] conn: &mut Db, body: Bytes) -> Response {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    (app.tx)(conn, body).await
+}
+
+#[idempotent(name = "tests.leased", key = token, ttl = app.ttl, lease = app.lease, scope = user.0, engine = app.engine)]
+async fn token_leased(user: User, State(app): State<App>, body: Bytes) -> Response {
+    app.runs.fetch_add(1, Ordering::SeqCst);
+    (app.leased)(body).await
+}
+
+#[idempotent(name = "tests.once", key = token("X-Csrf-Token", once), ttl = app.ttl, scope = user.0, engine = app.engine)]
+async fn token_once(user: User, State(app): State<App>, body: Bytes) -> Response {
     app.runs.fetch_add(1, Ordering::SeqCst);
     (app.leased)(body).await
 }
@@ -97,6 +116,10 @@ pub(crate) fn router(app: App) -> Router {
         .route("/leased", any(leased))
         .route("/held", any(held))
         .route("/stepped", any(stepped))
+        .route("/token/tx", any(token_tx))
+        .route("/token/leased", any(token_leased))
+        .route("/token/once", any(token_once))
+        .route("/tokens", app.engine.token_route("tests.tx", Duration::from_secs(600)))
         .nest("/nested", Router::new().route("/leased", any(leased)))
         .with_state(app)
 }

@@ -17,3 +17,4 @@ mod protocol;
 mod races;
 mod replay;
 mod steps;
+mod tokens;

@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::response::IntoResponse;
+use diesel::prelude::*;
+use diesel_async::RunQueryDsl;
 use futures_util::FutureExt;
 use http::StatusCode;
+use idempotent_runtime::Deleted;
 
-use super::app::{Gates, MODES, Service, insert, key, post};
+use super::app::{Gates, MODES, Service, effects, insert, key, post};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_repeat_gets_the_same_answer_and_runs_nothing() {

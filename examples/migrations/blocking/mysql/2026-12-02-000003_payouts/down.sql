@@ -1,0 +1,2 @@
+DROP TABLE IF EXISTS payout_history;
+DROP TABLE IF EXISTS payouts;

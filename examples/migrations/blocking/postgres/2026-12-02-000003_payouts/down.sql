@@ -1,0 +1,2 @@
+DROP TABLE payout_history;
+DROP TABLE payouts;

@@ -1,0 +1,3 @@
+DROP TABLE likes;
+DROP TABLE posts;
+DROP TABLE authors;

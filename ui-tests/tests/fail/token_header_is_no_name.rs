@@ -1,0 +1,8 @@
+use ui_tests::*;
+
+#[idempotent(name = "checkout", key = token("X Token"), ttl = "10m")]
+async fn checkout(user: User) -> StatusCode {
+    StatusCode::OK
+}
+
+fn main() {}
