@@ -60,7 +60,7 @@
 //! | `blocking-mysql` | the same on `MysqlConnection`; needs libmysqlclient or libmariadb |
 //! | `encryption` | what is stored of answers, steps and arguments is encrypted: `Encryption` |
 //! | `redis` | one-time tokens in Redis: `RedisTokens` |
-//! | `client` | [`client`], for the callers of such a service; needs no database |
+//! | `client` | `client`, for the callers of such a service; needs no database, only this feature |
 //! | `testkit` | `testkit`, for the tests of your own state machines |
 
 #![cfg_attr(
