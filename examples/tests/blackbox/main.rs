@@ -16,6 +16,7 @@ mod raw;
 mod bad_input;
 #[cfg(feature = "blocking")]
 mod blocking;
+mod checkout;
 mod consumer;
 mod crashes;
 mod creating;
