@@ -3,7 +3,7 @@
 use std::error::Error as _;
 
 use axum::Json;
-use axum::extract::rejection::JsonRejection;
+use axum::extract::rejection::{FormRejection, JsonRejection};
 use axum::http::StatusCode;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::response::{IntoResponse, Response};
@@ -23,6 +23,9 @@ pub enum Problem {
     /// The body is no JSON, or no JSON that is expected here; axum's own answer says where.
     #[error(transparent)]
     Body(#[from] JsonRejection),
+    /// The body is no form, or no form that is expected here; axum's own answer says where.
+    #[error(transparent)]
+    Form(#[from] FormRejection),
     /// Nobody said who is asking.
     #[error("say who you are: `Authorization: Bearer NAME`")]
     Unauthorized,
@@ -78,6 +81,7 @@ impl Problem {
     fn status(&self) -> StatusCode {
         match self {
             Self::Body(rejection) => rejection.status(),
+            Self::Form(rejection) => rejection.status(),
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::StateConflict { .. } => StatusCode::CONFLICT,
@@ -94,7 +98,7 @@ impl Problem {
     /// A word for programs to switch on.
     fn kind(&self) -> &'static str {
         match self {
-            Self::Body(_) => "invalid_request",
+            Self::Body(_) | Self::Form(_) => "invalid_request",
             Self::Unauthorized => "unauthorized",
             Self::NotFound => "not_found",
             Self::StateConflict { .. } => "state_conflict",

@@ -1,5 +1,6 @@
 //! One request.
 
+use reqwest::redirect::Policy;
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -13,13 +14,13 @@ pub(crate) struct Ask {
     method: Method,
     path: String,
     user: Option<String>,
-    keys: Vec<String>,
+    headers: Vec<(&'static str, String)>,
     body: Option<String>,
 }
 
 impl Ask {
     fn new(method: Method, path: impl Into<String>) -> Self {
-        Self { method, path: path.into(), user: Some("alice".into()), keys: Vec::new(), body: None }
+        Self { method, path: path.into(), user: Some("alice".into()), headers: Vec::new(), body: None }
     }
 
     pub(crate) fn get(path: impl Into<String>) -> Self {
@@ -59,8 +60,13 @@ impl Ask {
     }
 
     /// Adds a header line `Idempotency-Key`.
-    pub(crate) fn key(mut self, key: &str) -> Self {
-        self.keys.push(key.into());
+    pub(crate) fn key(self, key: &str) -> Self {
+        self.header("Idempotency-Key", key)
+    }
+
+    /// Adds a header line.
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.push((name, value.into()));
         self
     }
 
@@ -69,7 +75,16 @@ impl Ask {
     }
 
     /// A body that is sent as JSON, whatever it is.
-    pub(crate) fn text(mut self, body: &str) -> Self {
+    pub(crate) fn text(self, body: &str) -> Self {
+        self.header("Content-Type", "application/json").body(body)
+    }
+
+    /// The body of a form, as a browser writes it.
+    pub(crate) fn form(self, fields: &str) -> Self {
+        self.header("Content-Type", "application/x-www-form-urlencoded").body(fields)
+    }
+
+    fn body(mut self, body: &str) -> Self {
         self.body = Some(body.into());
         self
     }
@@ -80,16 +95,16 @@ impl Ask {
 
     /// Sends over a connection of its own; fails if the program goes away.
     pub(crate) async fn try_send(self, to: &Program) -> reqwest::Result<Answer> {
-        let client = Client::builder().no_proxy().build()?;
+        let client = Client::builder().no_proxy().redirect(Policy::none()).build()?;
         let mut request = client.request(self.method, format!("{}{}", to.url(), self.path));
         if let Some(user) = self.user {
             request = request.bearer_auth(user);
         }
-        for key in self.keys {
-            request = request.header("Idempotency-Key", key);
+        for (name, value) in self.headers {
+            request = request.header(name, value);
         }
         if let Some(body) = self.body {
-            request = request.header("Content-Type", "application/json").body(body);
+            request = request.body(body);
         }
         Answer::read(request.send().await?).await
     }

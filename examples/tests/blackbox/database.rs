@@ -28,6 +28,15 @@ pub(crate) async fn numbers(database: &Database, sql: &str) -> Vec<i64> {
     rows.unwrap_or_else(|error| panic!("{sql}: {error}")).into_iter().map(|row| row.number).collect()
 }
 
+/// Carries out a statement.
+pub(crate) async fn execute(database: &Database, sql: &str) {
+    use diesel_async::SimpleAsyncConnection as _;
+
+    let pool = examples::db::open(&database.url()).await.expect("the database");
+    let mut conn = pool.get().await.expect("a connection");
+    conn.batch_execute(sql).await.unwrap_or_else(|error| panic!("{sql}: {error}"));
+}
+
 fn unique_name() -> String {
     format!("blackbox_{}", Uuid::new_v4().simple())
 }

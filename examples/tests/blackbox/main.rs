@@ -20,6 +20,7 @@ mod bad_input;
 #[cfg(feature = "blocking")]
 mod blocking;
 mod browsers;
+mod checkout;
 mod clients;
 mod consumer;
 mod crashes;

@@ -9,6 +9,7 @@ use crate::database::Database;
 
 const ORDERS: &str = env!("CARGO_BIN_EXE_orders");
 const CHARGES: &str = env!("CARGO_BIN_EXE_charges");
+const CHECKOUT: &str = env!("CARGO_BIN_EXE_checkout");
 const CONSUMER: &str = env!("CARGO_BIN_EXE_consumer");
 const LIKES: &str = env!("CARGO_BIN_EXE_likes");
 #[cfg(feature = "blocking")]
@@ -34,6 +35,11 @@ impl Setup {
         Self::of(CHARGES, &database.url())
     }
 
+    /// `checkout` on a database, on a free port.
+    pub(crate) fn checkout(database: &Database) -> Self {
+        Self::of(CHECKOUT, &database.url())
+    }
+
     /// `likes` on a database, on a free port.
     pub(crate) fn likes(database: &Database) -> Self {
         Self::of(LIKES, &database.url())
@@ -52,7 +58,7 @@ impl Setup {
 
     /// Every program with this `DATABASE_URL`.
     pub(crate) fn all(database_url: &str) -> Vec<Self> {
-        let mut binaries = vec![ORDERS, CHARGES, CONSUMER, LIKES];
+        let mut binaries = vec![ORDERS, CHARGES, CHECKOUT, CONSUMER, LIKES];
         #[cfg(feature = "blocking")]
         binaries.push(BLOCKING);
         binaries.into_iter().map(|binary| Self::of(binary, database_url)).collect()

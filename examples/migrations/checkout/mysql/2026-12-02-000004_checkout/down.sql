@@ -1,0 +1,2 @@
+DROP TABLE IF EXISTS checkout_history;
+DROP TABLE IF EXISTS checkout_orders;

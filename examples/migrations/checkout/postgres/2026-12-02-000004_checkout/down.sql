@@ -1,0 +1,2 @@
+DROP TABLE checkout_history;
+DROP TABLE checkout_orders;
