@@ -58,9 +58,15 @@ impl Setup {
 
     /// Every program with this `DATABASE_URL`.
     pub(crate) fn all(database_url: &str) -> Vec<Self> {
-        let mut binaries = vec![ORDERS, CHARGES, CHECKOUT, CONSUMER, LIKES];
-        #[cfg(feature = "blocking")]
-        binaries.push(BLOCKING);
+        let binaries = [
+            ORDERS,
+            CHARGES,
+            CHECKOUT,
+            CONSUMER,
+            LIKES,
+            #[cfg(feature = "blocking")]
+            BLOCKING,
+        ];
         binaries.into_iter().map(|binary| Self::of(binary, database_url)).collect()
     }
 

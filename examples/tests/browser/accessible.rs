@@ -23,6 +23,14 @@ const CONTRASTS: &str = r#"
         });
 "#;
 
+/// When the rules for the dark count.
+const DARK: &str = r#"
+    for (const { media } of document.styleSheets[0].cssRules)
+        if (media && !media.mediaText.includes("width")) media.mediaText = arguments[0];
+"#;
+
+const GROUND: &str = "return getComputedStyle(document.body).backgroundColor";
+
 async fn check(visitor: &Visitor) {
     assert_eq!(visitor.find("html").await.attr("lang").await.expect("an attribute").as_deref(), Some("en"));
     assert_eq!(visitor.all("h1").await.len(), 1);
@@ -42,6 +50,15 @@ async fn check(visitor: &Visitor) {
     let all = names.len();
     names.dedup();
     assert_eq!(names.len(), all, "each says what it is for: {names:?}");
+    let light = visitor.ask(GROUND, vec![]).await;
+    check_contrasts(visitor).await;
+    visitor.ask(DARK, vec![json!("all")]).await;
+    assert_ne!(visitor.ask(GROUND, vec![]).await, light);
+    check_contrasts(visitor).await;
+    visitor.ask(DARK, vec![json!("(prefers-color-scheme: dark)")]).await;
+}
+
+async fn check_contrasts(visitor: &Visitor) {
     let contrasts = visitor.ask(CONTRASTS, vec![]).await;
     let contrasts = contrasts.as_array().expect("a list");
     assert!(contrasts.len() > 5, "{contrasts:?}");

@@ -29,16 +29,18 @@ async fn a_double_click_on_a_slow_network_is_one_order() {
 }
 
 /// The browser takes the second click for a new wish to send the form. It may then have called off the first before it was
-/// sent, or only its answer: either is one order.
+/// sent, or only its answer: either is one order. Or it comes when the next page is there: it meets no button.
 #[tokio::test(flavor = "multi_thread")]
 async fn without_script_a_double_click_is_one_order() {
-    for network in ["", "?network=slow"] {
+    for (width, network) in [(1100, ""), (1100, "?network=slow"), (500, ""), (500, "?network=slow")] {
         visit(Script::Off, async move |visitor| {
+            visitor.client.set_window_size(width, 900).await.expect("a window of this size");
             visitor.open(network).await;
             visitor.double_click(ORDER).await;
             visitor.outcome().await;
             assert!(!visitor.has_focus_on_outcome().await, "there is no script");
             assert_eq!(visitor.orders().await, 1);
+            visitor.find(r#"#order-1 [data-status="created"]"#).await;
         })
         .await;
     }

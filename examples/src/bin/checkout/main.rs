@@ -21,7 +21,8 @@
 //! - **Whether it is new** only the header of the answer knows, `Idempotent-Replayed`. The redirect takes it along to the
 //!   page in a cookie that is shown once: `outcome.rs`.
 //! - **To pay** takes a token of its own. **To ship or to cancel** needs none: the machine in `status.rs` lets it happen
-//!   once.
+//!   once. What keeps other sites from sending these two is the cookie alone, which is `SameSite=Lax`.
+//! - **Each form that is shown** is a row in the table of keys, until it has expired and is swept.
 //!
 //! `LISTEN` (default `127.0.0.1:3002`) and `DATABASE_URL` (default: `checkout.db` beside the program) say where.
 

@@ -88,7 +88,7 @@ impl<S: Send + Sync> FromRequest<S> for NewOrder {
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let kind = request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-        if kind.is_some_and(|kind| kind.starts_with("application/x-www-form-urlencoded")) {
+        if kind.is_some_and(|kind| kind.to_ascii_lowercase().starts_with("application/x-www-form-urlencoded")) {
             return Ok(Form::<Self>::from_request(request, state).await?.0);
         }
         Ok(Json::<Self>::from_request(request, state).await?.0)
