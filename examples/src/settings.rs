@@ -67,6 +67,14 @@ pub fn cors_origin() -> Result<Option<HeaderValue>, StartError> {
     })
 }
 
+/// `REDIS_URL`: the Redis that keeps one-time tokens; without one, the database does.
+pub fn redis() -> Result<Option<redis::Client>, StartError> {
+    let Some(url) = read("REDIS_URL")? else { return Ok(None) };
+    redis::Client::open(url.as_str())
+        .map(Some)
+        .map_err(|error| StartError::setting("REDIS_URL", &url, format!("{error}; write `redis://HOST:PORT`")))
+}
+
 fn read(name: &'static str) -> Result<Option<String>, StartError> {
     let Some(value) = std::env::var_os(name) else { return Ok(None) };
     match value.into_string() {

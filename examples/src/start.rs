@@ -33,6 +33,9 @@ pub enum StartError {
     /// The database cannot be opened, or not be written to.
     #[error("the database cannot be used")]
     Database(#[source] Cause),
+    /// The Redis for one-time tokens cannot be reached.
+    #[error("the Redis of REDIS_URL cannot be used")]
+    Redis(#[from] redis::RedisError),
     /// The records of idempotency keys cannot be set up.
     #[error("the idempotency engine cannot be started")]
     Idempotency(#[from] idempotent_runtime::Error),

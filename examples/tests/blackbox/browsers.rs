@@ -36,7 +36,7 @@ fn set(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn a_page_may_ask_to_send_a_key() {
+async fn i64_a_page_may_ask_to_send_a_key() {
     let database = Database::new();
     let orders = shop(&database);
     let preflight = from_page(Method::OPTIONS, "/orders", ORIGIN, &orders)
@@ -50,7 +50,7 @@ async fn a_page_may_ask_to_send_a_key() {
 }
 
 #[tokio::test]
-async fn a_page_may_read_whether_an_answer_is_a_replay_and_when_to_come_back() {
+async fn i64_a_page_may_read_whether_an_answer_is_a_replay_and_when_to_come_back() {
     let database = Database::new();
     let (orders, key) = (shop(&database), new_key());
     let ask = || {

@@ -11,6 +11,22 @@ use crate::database::{Database, execute};
 use crate::program::{Program, Setup};
 use crate::races::at_once;
 
+/// `checkout` with each store of tokens: the database, and the Redis of `TEST_REDIS_URL` if there is one.
+fn checkouts() -> Vec<(Database, Program)> {
+    let started = |on_redis: Option<String>| {
+        let database = Database::new();
+        let setup = Setup::checkout(&database);
+        let checkout = on_redis.into_iter().fold(setup, |setup, url| setup.env("REDIS_URL", url)).start();
+        (database, checkout)
+    };
+    let redis = std::env::var("TEST_REDIS_URL").ok();
+    assert!(
+        redis.is_some() || std::env::var_os("TEST_REQUIRE_ALL").is_none(),
+        "skipped: redis, because TEST_REDIS_URL is not set"
+    );
+    std::iter::once(None).chain(redis.map(Some)).map(started).collect()
+}
+
 const FIELDS: &str = "item=book&amount=2000&currency=usd";
 
 async fn issued(user: &str, checkout: &Program) -> String {
@@ -48,80 +64,84 @@ fn assert_refused(answer: Answer, why: &str) {
 
 #[tokio::test]
 async fn a_token_is_issued_and_then_submitted_once() {
-    let database = Database::new();
-    let checkout = Setup::checkout(&database).start();
-    let token = issued("alice", &checkout).await;
-    assert_eq!(orders("alice", &checkout).await, 0, "nothing has happened yet");
-    let first = submit(&token).send(&checkout).await.expect(201).fresh();
-    let order = json!({ "id": 1, "item": "book", "amount": 2000, "currency": "usd", "status": "created" });
-    assert_eq!((first.json(), first.header("Location")), (order, Some("/?order=1")));
-    for _ in 0..3 {
-        let again = submit(&token).send(&checkout).await.expect(201).replayed();
-        assert_eq!((again.body, again.headers.get("Location")), (first.body.clone(), first.headers.get("Location")));
+    for (_database, checkout) in checkouts() {
+        let token = issued("alice", &checkout).await;
+        assert_eq!(orders("alice", &checkout).await, 0, "nothing has happened yet");
+        let first = submit(&token).send(&checkout).await.expect(201).fresh();
+        let order = json!({ "id": 1, "item": "book", "amount": 2000, "currency": "usd", "status": "created" });
+        assert_eq!((first.json(), first.header("Location")), (order, Some("/?order=1")));
+        for _ in 0..3 {
+            let again = submit(&token).send(&checkout).await.expect(201).replayed();
+            assert_eq!(
+                (again.body, again.headers.get("Location")),
+                (first.body.clone(), first.headers.get("Location"))
+            );
+        }
+        assert_eq!(orders("alice", &checkout).await, 1);
+        submit(&issued("alice", &checkout).await).send(&checkout).await.expect(201).fresh();
+        assert_eq!(orders("alice", &checkout).await, 2, "another token, another order");
     }
-    assert_eq!(orders("alice", &checkout).await, 1);
-    submit(&issued("alice", &checkout).await).send(&checkout).await.expect(201).fresh();
-    assert_eq!(orders("alice", &checkout).await, 2, "another token, another order");
 }
 
 #[tokio::test]
 async fn a_form_is_answered_with_a_redirect_and_its_repeat_with_the_same_one() {
-    let database = Database::new();
-    let checkout = Setup::checkout(&database).start();
-    let token = issued("alice", &checkout).await;
-    let first = submit_form(&token, FIELDS).send(&checkout).await.expect(303).fresh();
-    let again = submit_form(&token, FIELDS).send(&checkout).await.expect(303).replayed();
-    for (answer, outcome) in [(first, "new"), (again, "replayed")] {
-        assert_eq!(answer.header("Location"), Some("/?order=1"));
-        let cookie = answer.header("Set-Cookie").and_then(|cookie| cookie.split(';').next()).expect("a cookie");
-        assert_eq!(cookie, format!("outcome={outcome}-1"));
-        let page = Ask::get("/?order=1").header("Cookie", cookie).send(&checkout).await.expect(200);
-        assert!(page.body.contains(&format!(r#"data-outcome="{outcome}""#)), "{page:?}");
-        assert!(page.header("Set-Cookie").is_some_and(|cookie| cookie.starts_with("outcome=; ")), "shown once");
+    for (_database, checkout) in checkouts() {
+        let token = issued("alice", &checkout).await;
+        let first = submit_form(&token, FIELDS).send(&checkout).await.expect(303).fresh();
+        let again = submit_form(&token, FIELDS).send(&checkout).await.expect(303).replayed();
+        for (answer, outcome) in [(first, "new"), (again, "replayed")] {
+            assert_eq!(answer.header("Location"), Some("/?order=1"));
+            let cookie = answer.header("Set-Cookie").and_then(|cookie| cookie.split(';').next()).expect("a cookie");
+            assert_eq!(cookie, format!("outcome={outcome}-1"));
+            let page = Ask::get("/?order=1").header("Cookie", cookie).send(&checkout).await.expect(200);
+            assert!(page.body.contains(&format!(r#"data-outcome="{outcome}""#)), "{page:?}");
+            assert!(page.header("Set-Cookie").is_some_and(|cookie| cookie.starts_with("outcome=; ")), "shown once");
+        }
+        assert_eq!(orders("alice", &checkout).await, 1);
     }
-    assert_eq!(orders("alice", &checkout).await, 1);
 }
 
 #[tokio::test]
 async fn another_users_token_is_refused() {
-    let database = Database::new();
-    let checkout = Setup::checkout(&database).start();
-    let token = issued("alice", &checkout).await;
-    assert_refused(submit(&token).by("bob").send(&checkout).await, "not used yet");
-    submit(&token).send(&checkout).await.expect(201).fresh();
-    assert_refused(submit(&token).by("bob").send(&checkout).await, "used, and its answer is not for him");
-    assert_eq!((orders("alice", &checkout).await, orders("bob", &checkout).await), (1, 0));
-    submit(&token).by_nobody().send(&checkout).await.expect(401);
-    Ask::post("/tokens").by_nobody().send(&checkout).await.expect(401);
+    for (_database, checkout) in checkouts() {
+        let token = issued("alice", &checkout).await;
+        assert_refused(submit(&token).by("bob").send(&checkout).await, "not used yet");
+        submit(&token).send(&checkout).await.expect(201).fresh();
+        assert_refused(submit(&token).by("bob").send(&checkout).await, "used, and its answer is not for him");
+        assert_eq!((orders("alice", &checkout).await, orders("bob", &checkout).await), (1, 0));
+        submit(&token).by_nobody().send(&checkout).await.expect(401);
+        Ask::post("/tokens").by_nobody().send(&checkout).await.expect(401);
+    }
 }
 
 #[tokio::test]
 async fn a_token_on_another_route_is_refused() {
-    let database = Database::new();
-    let checkout = Setup::checkout(&database).start();
-    submit(&issued("alice", &checkout).await).send(&checkout).await.expect(201);
-    let to_order = issued("alice", &checkout).await;
-    let pay = |token: &str| Ask::post("/orders/1/pay").header("Idempotency-Token", token);
-    assert_refused(pay(&to_order).send(&checkout).await, "to order, and not to pay");
-    let page = Ask::get("/?order=1").send(&checkout).await.expect(200);
-    let [to_pay] = &tokens_of(&page.body)[..] else { panic!("{page:?}") };
-    assert_refused(submit(to_pay).send(&checkout).await, "to pay, and not to order");
-    assert_eq!(pay(to_pay).send(&checkout).await.expect(200).fresh().json()["status"], "paid");
-    pay(to_pay).send(&checkout).await.expect(200).replayed();
-    submit(&to_order).send(&checkout).await.expect(201).fresh();
-    assert_eq!(orders("alice", &checkout).await, 2);
+    for (_database, checkout) in checkouts() {
+        submit(&issued("alice", &checkout).await).send(&checkout).await.expect(201);
+        let to_order = issued("alice", &checkout).await;
+        let pay = |token: &str| Ask::post("/orders/1/pay").header("Idempotency-Token", token);
+        assert_refused(pay(&to_order).send(&checkout).await, "to order, and not to pay");
+        let page = Ask::get("/?order=1").send(&checkout).await.expect(200);
+        let [to_pay] = &tokens_of(&page.body)[..] else { panic!("{page:?}") };
+        assert_refused(submit(to_pay).send(&checkout).await, "to pay, and not to order");
+        assert_eq!(pay(to_pay).send(&checkout).await.expect(200).fresh().json()["status"], "paid");
+        pay(to_pay).send(&checkout).await.expect(200).replayed();
+        submit(&to_order).send(&checkout).await.expect(201).fresh();
+        assert_eq!(orders("alice", &checkout).await, 2);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_token_sent_twenty_times_at_once_is_one_order() {
-    let database = Database::new();
-    let checkout = Arc::new(Setup::checkout(&database).start());
-    let token = issued("alice", &checkout).await;
-    let answers = at_once(vec![submit(&token); 20], &[&checkout]).await;
-    let bodies = answers.iter().map(|answer| answer.clone().expect(201).body).collect::<BTreeSet<_>>();
-    assert_eq!(bodies.len(), 1);
-    assert_eq!(answers.iter().filter(|answer| !answer.is_replayed()).count(), 1);
-    assert_eq!(orders("alice", &checkout).await, 1);
+    for (_database, checkout) in checkouts() {
+        let checkout = Arc::new(checkout);
+        let token = issued("alice", &checkout).await;
+        let answers = at_once(vec![submit(&token); 20], &[&checkout]).await;
+        let bodies = answers.iter().map(|answer| answer.clone().expect(201).body).collect::<BTreeSet<_>>();
+        assert_eq!(bodies.len(), 1);
+        assert_eq!(answers.iter().filter(|answer| !answer.is_replayed()).count(), 1);
+        assert_eq!(orders("alice", &checkout).await, 1);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -157,48 +177,49 @@ async fn a_token_whose_time_is_over_is_refused_used_or_not() {
 
 #[tokio::test]
 async fn an_altered_or_guessed_token_is_refused() {
-    let database = Database::new();
-    let checkout = Setup::checkout(&database).start();
-    let token = issued("alice", &checkout).await;
-    for place in [0, 21, 42] {
-        for bit in [1, 4] {
-            let mut altered = token.clone().into_bytes();
-            altered[place] ^= bit;
-            let altered = String::from_utf8(altered).expect("still ASCII");
-            assert_refused(submit(&altered).send(&checkout).await, &altered);
+    for (_database, checkout) in checkouts() {
+        let token = issued("alice", &checkout).await;
+        for place in [0, 21, 42] {
+            for bit in [1, 4] {
+                let mut altered = token.clone().into_bytes();
+                altered[place] ^= bit;
+                let altered = String::from_utf8(altered).expect("still ASCII");
+                assert_refused(submit(&altered).send(&checkout).await, &altered);
+            }
         }
+        for guessed in ["A".repeat(43), "x".into(), String::new(), "1".into(), "' OR 1=1 --".into(), "token:00".into()]
+        {
+            assert_refused(submit(&guessed).send(&checkout).await, &guessed);
+        }
+        let missing = Ask::post("/checkout").header("Accept", "application/json").form(FIELDS).send(&checkout).await;
+        assert_eq!(missing.expect(400).code(), "idempotency_token_missing");
+        assert_eq!(orders("alice", &checkout).await, 0);
+        submit(&token).send(&checkout).await.expect(201).fresh();
     }
-    for guessed in ["A".repeat(43), "x".into(), String::new(), "1".into(), "' OR 1=1 --".into(), "token:00".into()] {
-        assert_refused(submit(&guessed).send(&checkout).await, &guessed);
-    }
-    let missing = Ask::post("/checkout").header("Accept", "application/json").form(FIELDS).send(&checkout).await;
-    assert_eq!(missing.expect(400).code(), "idempotency_token_missing");
-    assert_eq!(orders("alice", &checkout).await, 0);
-    submit(&token).send(&checkout).await.expect(201).fresh();
 }
 
 #[tokio::test]
 async fn a_token_that_was_used_for_another_order_is_refused() {
-    let database = Database::new();
-    let checkout = Setup::checkout(&database).start();
-    let token = issued("alice", &checkout).await;
-    submit_form(&token, FIELDS).send(&checkout).await.expect(303);
-    let other = submit_form(&token, "item=lamp&amount=2000&currency=usd").send(&checkout).await.expect(409);
-    assert!(other.body.contains("This form was sent before, with something else in it."), "{other:?}");
-    assert_eq!(orders("alice", &checkout).await, 1);
+    for (_database, checkout) in checkouts() {
+        let token = issued("alice", &checkout).await;
+        submit_form(&token, FIELDS).send(&checkout).await.expect(303);
+        let other = submit_form(&token, "item=lamp&amount=2000&currency=usd").send(&checkout).await.expect(409);
+        assert!(other.body.contains("This form was sent before, with something else in it."), "{other:?}");
+        assert_eq!(orders("alice", &checkout).await, 1);
+    }
 }
 
 #[tokio::test]
 async fn a_form_that_is_filled_in_wrongly_may_be_corrected() {
-    let database = Database::new();
-    let checkout = Setup::checkout(&database).start();
-    let token = issued("alice", &checkout).await;
-    for wrong in ["item=book", "item=book&amount=0&currency=usd", "item=book&amount=2000&currency=xxx"] {
-        let answer = submit_form(&token, wrong).send(&checkout).await.expect(422);
-        assert!(answer.body.contains("That did not work"), "{answer:?}");
+    for (_database, checkout) in checkouts() {
+        let token = issued("alice", &checkout).await;
+        for wrong in ["item=book", "item=book&amount=0&currency=usd", "item=book&amount=2000&currency=xxx"] {
+            let answer = submit_form(&token, wrong).send(&checkout).await.expect(422);
+            assert!(answer.body.contains("That did not work"), "{answer:?}");
+        }
+        submit_form(&token, FIELDS).send(&checkout).await.expect(303).fresh();
+        assert_eq!(orders("alice", &checkout).await, 1);
     }
-    submit_form(&token, FIELDS).send(&checkout).await.expect(303).fresh();
-    assert_eq!(orders("alice", &checkout).await, 1);
 }
 
 #[tokio::test]

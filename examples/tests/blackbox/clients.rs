@@ -35,7 +35,7 @@ fn order(item: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_thousand_calls_over_a_bad_line_are_a_thousand_orders() {
+async fn i79_a_thousand_calls_over_a_bad_line_are_a_thousand_orders() {
     let database = Database::new();
     let orders = Setup::orders(&database).start();
     let line = Proxy::to(orders.address(), SEED).await;

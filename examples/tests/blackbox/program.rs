@@ -82,7 +82,8 @@ impl Setup {
 
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(self.binary);
-        let own = ["BANK", "CHARGES_URL", "CORS_ORIGIN", "CRASH", "DATABASE_URL", "LEASE", "LISTEN", "RUST_LOG"];
+        let own =
+            ["BANK", "CHARGES_URL", "CORS_ORIGIN", "CRASH", "DATABASE_URL", "LEASE", "LISTEN", "REDIS_URL", "RUST_LOG"];
         for name in own {
             command.env_remove(name);
         }

@@ -49,6 +49,14 @@ fn a_bad_origin_is_refused() {
 }
 
 #[test]
+fn a_bad_redis_is_refused() {
+    let database = Database::new();
+    for bad in ["localhost", "http://localhost:6379"] {
+        assert_fails(&Setup::checkout(&database).env("REDIS_URL", bad), &["REDIS_URL", bad, "redis://HOST:PORT"]);
+    }
+}
+
+#[test]
 fn a_bad_provider_is_refused() {
     let database = Database::new();
     for bad in ["nonsense", "https://localhost:1", "localhost:3001"] {

@@ -22,9 +22,11 @@
 //!   page in a cookie that is shown once: `outcome.rs`.
 //! - **To pay** takes a token of its own. **To ship or to cancel** needs none: the machine in `status.rs` lets it happen
 //!   once. What keeps other sites from sending these two is the cookie alone, which is `SameSite=Lax`.
-//! - **Each form that is shown** is a row in the table of keys, until it has expired and is swept.
+//! - **Each form that is shown** is a row in the table of keys, until it has expired and is swept; or with `REDIS_URL` a key
+//!   in Redis, until it is used.
 //!
-//! `LISTEN` (default `127.0.0.1:3002`) and `DATABASE_URL` (default: `checkout.db` beside the program) say where.
+//! `LISTEN` (default `127.0.0.1:3002`) and `DATABASE_URL` (default: `checkout.db` beside the program) say where, `REDIS_URL`
+//! (default: none) where tokens are kept instead of in the database.
 
 mod app;
 mod browser;
@@ -44,7 +46,7 @@ use std::process::ExitCode;
 use diesel_migrations::{EmbeddedMigrations, embed_migrations};
 use examples::start::{self, StartError};
 use examples::{db, server, settings};
-use idempotent_runtime::{Idempotency, Scope};
+use idempotent_runtime::{Idempotency, RedisTokens, Scope};
 
 use crate::app::App;
 use crate::visitor::Visitor;
@@ -64,7 +66,11 @@ async fn main() -> ExitCode {
 async fn run() -> Result<(), StartError> {
     let listen = settings::listen("127.0.0.1:3002")?;
     let pool = db::open(&settings::database_url("checkout.db")?).await?;
-    let idempotency = Idempotency::builder(pool.clone(), Scope::of(Visitor::scope)).build();
+    let mut builder = Idempotency::builder(pool.clone(), Scope::of(Visitor::scope));
+    if let Some(redis) = settings::redis()? {
+        builder = builder.tokens(RedisTokens::new(redis.get_connection_manager().await?));
+    }
+    let idempotency = builder.build();
     idempotency.migrate().await?;
     db::migrate(&pool, MIGRATIONS).await?;
 
