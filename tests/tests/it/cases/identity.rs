@@ -68,7 +68,7 @@ async fn a_namespace_keeps_services_of_one_database_apart() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_that_differ_in_case_or_by_a_hair_are_different_keys() {
+async fn i45_keys_that_differ_in_case_or_by_a_hair_are_different_keys() {
     let Some(service) = Service::new().await else { return };
     for key in ["case-sensitive", "CASE-SENSITIVE", "case-sensitive ", "case-sensitive-"] {
         let answer = service.post("/tx", key, key.trim().to_owned()).await;

@@ -83,6 +83,16 @@ async fn an_event_that_arrives_twice_is_consumed_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn i45_keys_are_compared_byte_by_byte() {
+    let Some(service) = Service::new().await else { return };
+    let keys = ["K", "k", "k ", "é", "e\u{301}", "e", "ß", "ss"];
+    for key in keys {
+        on_payment(&service.app.engine, &mut *service.conn().await, &Event::new(key, 10)).await.unwrap();
+    }
+    assert_eq!(service.effects().await, keys);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn an_error_releases_and_leaves_nothing() {
     let Some(service) = Service::new().await else { return };
     let engine = &service.app.engine;

@@ -223,22 +223,32 @@ async fn i82_stricter_isolation_changes_nothing() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn i74_fifty_writers_are_all_served() {
+/// Fifty at once, each with a key of its own; all run.
+async fn fifty_run(keys: impl Fn(usize) -> String) {
     let Some(service) = Service::with(50, |builder| builder).await else { return };
     let service = Arc::new(service);
     let barrier = Arc::new(Barrier::new(50));
     let tasks = (0..50).map(|n| {
-        let (service, barrier) = (Arc::clone(&service), Arc::clone(&barrier));
+        let (service, barrier, key) = (Arc::clone(&service), Arc::clone(&barrier), keys(n));
         tokio::spawn(async move {
             barrier.wait().await;
-            service.post(MODES[n % 2], &key(), "order").await.status
+            service.post(MODES[n % 2], &key, "order").await.status
         })
     });
     for status in join_all(tasks).await {
         assert_eq!(status.unwrap(), 201);
     }
     assert_eq!((service.runs(), service.effects().await.len()), (50, 25));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn i74_fifty_writers_are_all_served() {
+    fifty_run(|_| key()).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn i75_fifty_neighbouring_keys_at_once_all_run() {
+    fifty_run(|n| format!("neighbouring-key-{n:04}")).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]

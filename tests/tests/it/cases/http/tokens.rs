@@ -227,7 +227,11 @@ async fn redis_is_asked_before_anything_runs_and_once() {
 
     /// A store that can be away.
     #[derive(Clone, Default)]
-    struct Shaky(Arc<(AtomicBool, Mutex<Vec<(Ticket, bool)>>)>);
+    struct Shaky {
+        is_away: Arc<AtomicBool>,
+        /// Each with whether it is spent.
+        tickets: Arc<Mutex<Vec<(Ticket, bool)>>>,
+    }
 
     impl TokenStore for Shaky {
         fn issue<'t>(
@@ -235,7 +239,7 @@ async fn redis_is_asked_before_anything_runs_and_once() {
             ticket: &'t Ticket,
             _: Duration,
         ) -> futures_util::future::BoxFuture<'t, Result<(), TokenStoreError>> {
-            self.0.1.lock().unwrap().push((ticket.clone(), false));
+            self.tickets.lock().unwrap().push((ticket.clone(), false));
             async { Ok(()) }.boxed()
         }
 
@@ -245,10 +249,10 @@ async fn redis_is_asked_before_anything_runs_and_once() {
             _: Duration,
         ) -> futures_util::future::BoxFuture<'t, Result<Spent, TokenStoreError>> {
             async move {
-                if self.0.0.load(Ordering::SeqCst) {
+                if self.is_away.load(Ordering::SeqCst) {
                     return Err("away".into());
                 }
-                let mut tickets = self.0.1.lock().unwrap();
+                let mut tickets = self.tickets.lock().unwrap();
                 Ok(match tickets.iter_mut().find(|(issued, _)| issued == ticket) {
                     None => Spent::Never,
                     Some((_, true)) => Spent::Before,
@@ -266,19 +270,19 @@ async fn redis_is_asked_before_anything_runs_and_once() {
     let Some(service) = Service::with(8, |builder| builder.tokens(store.clone())).await else { return };
     for (path, operation) in ROUTES {
         let (token, before) = (issued(&service, "ann", operation).await, service.runs());
-        store.0.0.store(true, Ordering::SeqCst);
+        store.is_away.store(true, Ordering::SeqCst);
         submit(&service, path, "ann", &token, "order").await.expect(503, "idempotency_unavailable");
         assert_eq!(service.runs(), before, "{path}");
-        store.0.0.store(false, Ordering::SeqCst);
+        store.is_away.store(false, Ordering::SeqCst);
         // As if its request had died between the two places: it is spent, and nothing has run.
         let spent: Vec<_> =
-            store.0.1.lock().unwrap().iter_mut().map(|(_, spent)| std::mem::replace(spent, true)).collect();
+            store.tickets.lock().unwrap().iter_mut().map(|(_, spent)| std::mem::replace(spent, true)).collect();
         assert!(spent.last().is_some_and(|spent| !spent));
         assert_eq!(submit(&service, path, "ann", &token, "order").await.status, 201, "{path}");
         // From now on the record says all.
-        store.0.0.store(true, Ordering::SeqCst);
+        store.is_away.store(true, Ordering::SeqCst);
         assert!(submit(&service, path, "ann", &token, "order").await.replayed(), "{path}");
-        store.0.0.store(false, Ordering::SeqCst);
+        store.is_away.store(false, Ordering::SeqCst);
         assert_eq!(service.runs(), before + 1, "{path}");
     }
 }
