@@ -28,6 +28,14 @@ pub enum CallError {
     /// The key that was given cannot be sent.
     #[error(transparent)]
     Key(#[from] KeyError),
+    /// The call was given a key, and its header carries another one. Nothing was sent.
+    #[error("the call has the key `{key}`, and its header the key `{header}`; leave one of the two out")]
+    TwoKeys {
+        /// The key that was given.
+        key: String,
+        /// The key in the header.
+        header: String,
+    },
     /// The server has seen the key with another request.
     #[error("the key `{key}` was used for another request; a new request needs a new key")]
     Reused {

@@ -30,9 +30,9 @@ impl Name {
         given: Option<String>,
         id: Option<&str>,
     ) -> Result<Self, CallError> {
-        let given = match given {
-            Some(key) => Some(key),
-            None => key_in_header(request, &client.key_header)?,
+        let given = match (given, key_in_header(request, &client.key_header)?) {
+            (Some(key), Some(header)) if key != header => return Err(CallError::TwoKeys { key, header }),
+            (key, header) => key.or(header),
         };
         let body = request.body().map(|body| body.as_bytes().ok_or(CallError::Streaming)).transpose()?;
         let in_doubt = given.is_some();

@@ -37,7 +37,12 @@ impl IdempotentClient {
                     };
                     (LastAttempt::Answered(response.into()), doubt, pause)
                 }
-                Err(LastAttempt::Failed(error)) if error.is_builder() => return Err(CallError::Request(error)),
+                // Of its own address, and not of one that the server sent it on to.
+                Err(LastAttempt::Failed(error))
+                    if error.is_builder() && !in_doubt && error.url().is_none_or(|url| url == request.url()) =>
+                {
+                    return Err(CallError::Request(error));
+                }
                 Err(last) => {
                     let pause = self.retries.pause(attempts, start.elapsed(), Duration::ZERO);
                     (last, Doubt::NoAnswer, pause)

@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::outcome::Doubt;
 use crate::answer::REPLAYED;
 use crate::error::Error;
+use crate::key::KeyError;
 
 /// What an answer means for the call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub(super) enum Verdict {
 
 /// Reads an answer, whichever profile it is in. A replay is final whatever its status: it would only be replayed again.
 /// `in_doubt` says whether an earlier attempt may have reached the server: 401 and 403 say who may ask, and nothing of
-/// what became of that one.
+/// what became of that one; nor do refusals of this toolkit that come before it looks at what is stored.
 pub(super) fn judge(status: StatusCode, headers: &HeaderMap, body: &[u8], in_doubt: bool) -> Verdict {
     if headers.get(REPLAYED).is_some_and(|marker| marker == "true") {
         return Verdict::Replayed;
@@ -33,6 +34,7 @@ pub(super) fn judge(status: StatusCode, headers: &HeaderMap, body: &[u8], in_dou
     let said = Said::of(body);
     match status.as_u16() {
         401 | 403 if in_doubt => Verdict::Unknown(Doubt::NoAnswer),
+        400..500 if in_doubt && said.is_before_the_record() => Verdict::Unknown(Doubt::NoAnswer),
         503 if said.is(&Error::ResponseUnreadable) => Verdict::Again(Doubt::CarriedOut),
         408 | 425 | 429 | 500.. => Verdict::Again(Doubt::NoAnswer),
         409 if said.is(&Error::OutcomeUnknown) => Verdict::Unknown(Doubt::Held),
@@ -58,6 +60,21 @@ impl Said {
             Some(code) => code == error.code(),
             None => said["title"] == error.title(),
         }
+    }
+
+    /// Whether nobody has looked at what is stored.
+    fn is_before_the_record(&self) -> bool {
+        let Self(said) = self;
+        let code = said["error"]["code"].as_str().or(said["code"].as_str());
+        let refusals = [
+            Error::KeyMissing,
+            Error::KeyInvalid(KeyError::NotAscii),
+            Error::TokenMissing,
+            Error::ScopeMissing,
+            Error::BodyTooLarge { limit: 0 },
+            Error::BodyUnreadable,
+        ];
+        code.is_some_and(|code| refusals.iter().any(|refusal| refusal.code() == code))
     }
 
     fn retryable(&self) -> bool {
@@ -128,6 +145,20 @@ mod tests {
         for status in [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN] {
             assert_eq!(judge(status, &HeaderMap::new(), b"", false), Verdict::New);
             assert_eq!(judge(status, &HeaderMap::new(), b"", true), Verdict::Unknown(Doubt::NoAnswer));
+        }
+    }
+
+    #[test]
+    fn a_refusal_before_the_record_says_nothing_of_an_earlier_attempt() {
+        for error in
+            [Error::KeyMissing, Error::KeyInvalid(KeyError::NotAscii), Error::ScopeMissing, Error::TokenMissing]
+        {
+            for body in
+                [format!(r#"{{"error":{{"code":"{}"}}}}"#, error.code()), format!(r#"{{"code":"{}"}}"#, error.code())]
+            {
+                let judged = |in_doubt| judge(error.status(), &HeaderMap::new(), body.as_bytes(), in_doubt);
+                assert_eq!((judged(false), judged(true)), (Verdict::New, Verdict::Unknown(Doubt::NoAnswer)), "{body}");
+            }
         }
     }
 

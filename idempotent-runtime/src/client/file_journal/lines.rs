@@ -19,6 +19,11 @@ pub(super) struct Line {
 }
 
 impl Line {
+    /// Whether the call is still known: it has no answer, or has had it since then.
+    pub(super) fn is_kept(&self, oldest: u64) -> bool {
+        self.finished.is_none_or(|finished| finished >= oldest)
+    }
+
     /// The line as it is written, with its end.
     pub(super) fn text(&self) -> io::Result<Vec<u8>> {
         let mut text = serde_json::to_vec(self)?;

@@ -30,8 +30,13 @@ pub(super) struct Log {
 
 impl Log {
     pub(super) fn open(path: &Path, keep: Duration) -> io::Result<Self> {
+        let open = || OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        open()?;
+        // Where it is, whatever becomes of the working directory, and whichever link leads to it.
+        let path = &fs::canonicalize(path)?;
         let lock = lock(&beside(path, ".lock"))?;
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        // Again, since whoever had the lock may have put another file into its place.
+        let file = open()?;
         let text = fs::read(path)?;
         let Lines { known, count, length } = Lines::read(&text).map_err(|error| {
             let text = format!("{} is no journal ({error}); mend the line, or begin another file", path.display());
@@ -44,16 +49,22 @@ impl Log {
         Ok(log)
     }
 
-    /// Writes a new call down, to the disk; or says what is known of it.
+    /// Writes a new call down, to the disk; or says what is known of it. One that is made again is written down too: it may
+    /// get no answer this time, and must not be forgotten then.
     pub(super) fn begin(&mut self, id: String, entry: Entry) -> io::Result<Option<Entry>> {
-        if let Some(line) = self.known.get(&id) {
-            return Ok(Some(line.entry.clone()));
-        }
-        let line = Line { id, entry, finished: None };
+        let oldest = self.oldest();
+        let known = self.known.get(&id).filter(|line| line.is_kept(oldest));
+        let (line, answer) = match known {
+            Some(line) if line.finished.is_none() || line.entry.fingerprint != entry.fingerprint => {
+                return Ok(Some(line.entry.clone()));
+            }
+            Some(line) => (Line { finished: None, ..line.clone() }, Some(line.entry.clone())),
+            None => (Line { id, entry, finished: None }, None),
+        };
         self.append(&line)?;
         self.file.sync_data()?;
         self.known.insert(line.id.clone(), line);
-        Ok(None)
+        Ok(answer)
     }
 
     /// Writes down that a call has its answer.
@@ -63,6 +74,11 @@ impl Log {
         self.append(&line)?;
         self.known.insert(line.id.clone(), line);
         self.shorten(WORTHWHILE)
+    }
+
+    /// What finished before is forgotten.
+    fn oldest(&self) -> u64 {
+        now().saturating_sub(u64::try_from(self.keep.as_millis()).unwrap_or(u64::MAX))
     }
 
     fn append(&mut self, line: &Line) -> io::Result<()> {
@@ -81,8 +97,8 @@ impl Log {
         if self.lines < from_lines {
             return Ok(());
         }
-        let oldest = now().saturating_sub(u64::try_from(self.keep.as_millis()).unwrap_or(u64::MAX));
-        self.known.retain(|_, line| line.finished.is_none_or(|finished| finished >= oldest));
+        let oldest = self.oldest();
+        self.known.retain(|_, line| line.is_kept(oldest));
         if self.lines <= 2 * self.known.len() {
             return Ok(());
         }
@@ -92,6 +108,7 @@ impl Log {
         }
         let new = beside(&self.path, ".new");
         let mut file = File::create(&new)?;
+        file.set_permissions(self.file.metadata()?.permissions())?;
         file.write_all(&text)?;
         file.sync_all()?;
         fs::rename(&new, &self.path)?;
@@ -229,6 +246,55 @@ mod tests {
             assert_eq!(log.begin("a".into(), entry("other")).unwrap(), known);
             assert_eq!(log.begin("unfinished".into(), entry("other")).unwrap(), Some(entry("second")));
         }
+    }
+
+    #[test]
+    fn a_call_that_is_made_again_is_unfinished_again() {
+        let folder = Folder::new();
+        let mut log = Log::open(&folder.journal(), LONG).unwrap();
+        log.begin("a".into(), entry("first")).unwrap();
+        log.finish("a").unwrap();
+        let other = Entry { fingerprint: "02".into(), ..entry("other") };
+        assert_eq!(log.begin("a".into(), other).unwrap(), Some(entry("first")), "which reopens nothing");
+        assert_eq!(folder.lines(), 2);
+        assert_eq!(log.begin("a".into(), entry("second")).unwrap(), Some(entry("first")));
+        drop(log);
+        // It has had no answer since, so that no time is over.
+        let mut log = Log::open(&folder.journal(), Duration::ZERO).unwrap();
+        assert_eq!(log.begin("a".into(), entry("third")).unwrap(), Some(entry("first")));
+    }
+
+    #[test]
+    fn a_call_whose_time_is_over_is_a_new_one_without_a_restart() {
+        let folder = Folder::new();
+        let mut log = Log::open(&folder.journal(), Duration::ZERO).unwrap();
+        log.begin("a".into(), entry("first")).unwrap();
+        log.finish("a").unwrap();
+        let finished = now();
+        while now() == finished {}
+        assert_eq!(log.begin("a".into(), entry("second")).unwrap(), None);
+        assert_eq!(log.begin("a".into(), entry("third")).unwrap(), Some(entry("second")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_journal_is_written_anew_where_it_is_and_as_private_as_it_was() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = Folder::new();
+        fs::write(folder.journal(), "").unwrap();
+        fs::set_permissions(folder.journal(), fs::Permissions::from_mode(0o600)).unwrap();
+        let link = folder.0.join("link");
+        std::os::unix::fs::symlink(folder.journal(), &link).unwrap();
+        let mut log = Log::open(&link, Duration::ZERO).unwrap();
+        assert!(Log::open(&folder.journal(), LONG).is_err(), "one journal by two names");
+        for call in 0..600 {
+            log.begin(call.to_string(), entry("done")).unwrap();
+            log.finish(&call.to_string()).unwrap();
+        }
+        drop(log);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert!(folder.lines() < 1_001);
+        assert_eq!(fs::metadata(folder.journal()).unwrap().permissions().mode() & 0o777, 0o600);
     }
 
     #[test]

@@ -26,6 +26,18 @@ async fn a_key_of_the_callers_is_kept() {
 }
 
 #[tokio::test]
+async fn of_two_keys_neither_is_sent() {
+    let server = Server::that_answers([CREATED]);
+    let call = || server.client().post(ORDERS).header("Idempotency-Key", "\"by-hand\"");
+    let error = call().key("another").send().await.unwrap_err();
+    assert!(matches!(&error, CallError::TwoKeys { key, header } if key == "another" && header == "by-hand"), "{error}");
+    let error = call().header("Idempotency-Key", "twice").key("by-hand").send().await.unwrap_err();
+    assert!(matches!(error, CallError::Key(_)), "{error}");
+    assert!(server.keys().is_empty());
+    new(call().key("by-hand")).await;
+}
+
+#[tokio::test]
 async fn a_key_that_no_server_could_read_is_not_sent() {
     let server = Server::that_answers([CREATED]);
     for bad in ["", "two words", "a,b", "caf\u{e9}", "line\nbreak"] {
