@@ -114,8 +114,10 @@ impl Claim {
         match (self.by, stored) {
             (By::Key, stored) => stored?.settle(decide, self.fingerprint),
             (By::Token(_), None) => Some(Claimed::Refused(Refusal::TokenInvalid)),
-            (By::Token(repeat), Some(row)) => repeat.of(row.settle(decide_token, self.fingerprint)),
-            (By::Ticket(repeat), stored) => repeat.of(stored?.settle(decide, self.fingerprint)),
+            (By::Ticket(_), None) => None,
+            (By::Token(repeat) | By::Ticket(repeat), Some(row)) => {
+                repeat.of(row.settle(decide_token, self.fingerprint))
+            }
         }
     }
 }

@@ -35,8 +35,9 @@ static SPEND: Lazy<Script> = Lazy::new(|| {
 /// What it cannot promise that the database can: token and record are in two places. A token that is spent here, by a
 /// request which dies before its claim, stays good for the one who sends it again. A server that forgets (no
 /// persistence, eviction, a failover to a replica that was behind) forgets tokens, and their holders get 403 and have to
-/// ask for new ones; and while Redis cannot be reached nobody runs. What it does not change: whether a request has run is
-/// asked of the record, in the database, so that nothing runs twice because of Redis.
+/// ask for new ones; one that forgets only that a token was spent gives it another run once its record is swept, so let the
+/// route's `ttl` be no shorter than the token's; and while Redis cannot be reached nobody runs. What it does not change:
+/// whether a request has run is asked of the record, in the database, for as long as that is kept.
 ///
 /// ```no_run
 /// # use idempotent_runtime::doc::SqlitePool;

@@ -8,7 +8,9 @@ pub(crate) mod run;
 pub(crate) mod token;
 pub(crate) mod transition;
 
-pub(crate) use capture::{Captured, capture};
+#[cfg(feature = "actix")]
+pub(crate) use capture::Captured;
+pub(crate) use capture::capture;
 pub(crate) use expiry::Expiry;
 #[cfg(any(feature = "axum", feature = "tower"))]
 pub(crate) use request::read;

@@ -6,29 +6,27 @@ use std::sync::Arc;
 use tokio_util::task::TaskTracker;
 use tracing::Instrument;
 
-use crate::claim::{By, Claim, Claimed};
+use crate::claim::{By, Claim};
 use crate::engine::{Engine, Inner};
 use crate::error::Error;
-use crate::record::Refusal;
 use crate::run::{self, Body, Grant, Outcome, Patience, Ran};
 use crate::steps::Steps;
 use crate::store::Access;
 use crate::token_store::{Spent, Ticket};
 
-/// A claim by a token that another store has: there it is spent, unless its record is there already, which then says all.
+/// A claim by a token that another store has: there it is spent, unless its record is there already, which then says all,
+/// also that its time is over.
 async fn admit(engine: &dyn Engine, claim: Option<Claim>) -> Result<Option<Claim>, Error> {
     let Some(claim) = claim else { return Ok(None) };
     let (By::Token(repeat), Some(store)) = (claim.by, &engine.settings().tokens) else { return Ok(Some(claim)) };
-    let stored = engine.look(&claim.address).await?;
-    if let Some(Claimed::Refused(Refusal::TokenInvalid)) = claim.settle(stored) {
-        let keep = claim.ttl.duration();
-        match store.spend(&Ticket::of(&claim.address), keep).await.map_err(Error::unavailable)? {
-            // Spent before, and no record: whoever did it has not claimed yet, or has died before it could.
-            Spent::Now | Spent::Before => {}
-            Spent::Never => return Err(Error::TokenInvalid),
-        }
+    if engine.look(&claim.address).await?.is_some() {
+        return Ok(Some(claim));
     }
-    Ok(Some(Claim { by: By::Ticket(repeat), ..claim }))
+    match store.spend(&Ticket::of(&claim.address), claim.ttl.duration()).await.map_err(Error::unavailable)? {
+        // Spent before, and no record: whoever did it has not claimed yet, or has died before it could.
+        Spent::Now | Spent::Before => Ok(Some(Claim { by: By::Ticket(repeat), ..claim })),
+        Spent::Never => Err(Error::TokenInvalid),
+    }
 }
 
 /// Runs a handler whose writes, claim and answer commit in one transaction.
