@@ -1,8 +1,10 @@
 //! The completer: abandoned operations are finished by the service itself, without the caller coming back.
 
 use std::future::Future;
+use std::panic::AssertUnwindSafe;
 use std::time::Duration;
 
+use futures_util::FutureExt;
 use serde::de::DeserializeOwned;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
@@ -35,8 +37,9 @@ impl<C: Connection> Idempotency<C> {
     /// says `arguments = …`, whose lease is over, and that are not held. Says how many succeeded.
     ///
     /// `run` is the annotated function itself, or calls it: it takes the claim over, skips the steps that are recorded,
-    /// and counts as one more attempt, so that a call that always fails is held in the end. At most 100 calls a pass,
-    /// one after the other. Several services may do this at once.
+    /// and counts as one more attempt, so that a call that always fails is held in the end; one that panics has failed. At
+    /// most 100 calls a pass, one after the other. Several services may do this at once. Calls whose arguments cannot be
+    /// read, of another type or without the key that encrypted them, are passed over.
     ///
     /// ```
     /// use idempotent_runtime::{Error, Idempotency, idempotent};
@@ -58,23 +61,31 @@ impl<C: Connection> Idempotency<C> {
         E: std::fmt::Display,
         Fut: Future<Output = Result<T, E>>,
     {
-        let namespace = &self.inner().settings.namespace;
-        let abandoned = self.inner().unresolved(Which::Resumable { namespace, operation: name }, BATCH).await?;
         let mut finished = 0;
-        for call in abandoned {
-            let Unresolved { address, arguments, .. } = call;
-            let Ok(arguments) = address.vault.open(&address, Part::Arguments, arguments.unwrap_or_default()) else {
-                continue;
-            };
-            match serde_json::from_slice(&arguments) {
-                Ok(arguments) => match run(arguments).await {
-                    Ok(_) => finished += 1,
-                    Err(error) => tracing::warn!(operation = name, %error, "an abandoned call failed again"),
-                },
-                Err(error) => tracing::error!(operation = name, %error, "kept arguments cannot be read"),
+        for arguments in self.abandoned(name).await? {
+            match AssertUnwindSafe(async { run(arguments).await }).catch_unwind().await {
+                Ok(Ok(_)) => finished += 1,
+                Ok(Err(error)) => tracing::warn!(operation = name, %error, "an abandoned call failed again"),
+                Err(_) => tracing::error!(operation = name, "an abandoned call panicked again"),
             }
         }
         Ok(finished)
+    }
+
+    /// The arguments of a batch of abandoned calls, oldest first. Those that cannot be read are in nobody's way.
+    async fn abandoned<A: DeserializeOwned>(&self, name: &str) -> Result<Vec<A>, Error> {
+        let namespace = &self.inner().settings.namespace;
+        let mut most = BATCH;
+        loop {
+            let calls = self.inner().unresolved(Which::Resumable { namespace, operation: name }, most).await?;
+            let are_all = calls.len() < most as usize;
+            let readable: Vec<A> =
+                calls.into_iter().filter_map(|call| read_arguments(call, name)).take(BATCH as usize).collect();
+            if are_all || readable.len() == BATCH as usize {
+                return Ok(readable);
+            }
+            most = most.saturating_mul(2);
+        }
     }
 
     /// Resumes abandoned calls of the operation `name` every so often, in the background.
@@ -106,4 +117,13 @@ impl<C: Connection> Idempotency<C> {
         });
         Completer { _stop: stop.drop_guard() }
     }
+}
+
+fn read_arguments<A: DeserializeOwned>(call: Unresolved, name: &str) -> Option<A> {
+    let Unresolved { address, arguments, .. } = call;
+    // The vault says itself what it cannot open.
+    let arguments = address.vault.open(&address, Part::Arguments, arguments.unwrap_or_default()).ok()?;
+    serde_json::from_slice(&arguments)
+        .inspect_err(|error| tracing::error!(operation = name, %error, "kept arguments cannot be read"))
+        .ok()
 }

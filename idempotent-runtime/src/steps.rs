@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::claim::{Claim, Fence, StepRow};
-use crate::effects::Frame;
+use crate::effects::{Effects, Frame};
 use crate::engine::Inner;
 use crate::error::Error;
 use crate::failpoint::failpoint;
@@ -176,14 +176,16 @@ impl<C: Send + 'static> Steps<C> {
         if let Some(value) = self.recorded(name)? {
             return Ok(value);
         }
-        // The heartbeat rests: the transaction renews the lease, and keeps the record locked.
+        // The heartbeat rests: a transaction keeps the record locked, and renews the lease as it begins and as it ends.
         let pulse = Arc::clone(&self.lease.pulse);
-        let _pulse = pulse.lock().await;
+        let pulse = pulse.lock().await;
         let mut backoff = Backoff::default();
         loop {
             failpoint!("step.tx.before");
             let cause = match self.attempt_tx(name, step.clone()).await? {
-                Attempt::Committed(value) => {
+                Attempt::Committed(value, effects) => {
+                    drop(pulse);
+                    effects.run().await;
                     failpoint!("step.tx.committed");
                     self.position += 1;
                     return Ok(value);
@@ -258,10 +260,7 @@ impl<C: Send + 'static> Steps<C> {
         let effects = frame.ended(matches!(ended, Ok(Ended::Done)));
         conn.ended();
         match ended {
-            Ok(Ended::Done) => {
-                effects.run().await;
-                Ok(Attempt::Committed(value))
-            }
+            Ok(Ended::Done) => Ok(Attempt::Committed(value, effects)),
             Ok(Ended::RolledBack(error)) if classify(&error) == Fault::Other && !met_another => {
                 Err(Error::NotCommitted(error.into()).into())
             }
@@ -398,7 +397,8 @@ impl<C: Send + 'static> Drop for InTransaction<C> {
 
 /// What came of one transaction of a step.
 enum Attempt<T> {
-    Committed(T),
+    /// With what is to be done now.
+    Committed(T, Effects),
     /// It was rolled back, or its COMMIT had no answer: run it again.
     MetAnother(diesel::result::Error),
 }

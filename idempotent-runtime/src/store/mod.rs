@@ -190,7 +190,8 @@ pub(crate) trait Driver<C>: Send + Sync {
         fence: Fence,
         isolation: Isolation,
     ) -> BoxFuture<'c, QueryResult<bool>>;
-    /// Records a step and commits what `begin_step` began, on a connection that was `base` deep before.
+    /// Records a step, renews the lease, which may have run out meanwhile, and commits what `begin_step` began, on a
+    /// connection that was `base` deep before.
     fn end_step<'c>(
         &self,
         conn: &'c mut C,

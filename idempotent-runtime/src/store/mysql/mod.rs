@@ -120,7 +120,8 @@ impl<C: Claims> Driver<C> for ClaimFirst {
             if !begin_step(conn, claim, fence, Isolation::ReadCommitted).await? {
                 return Ok(false);
             }
-            match end_step(conn, claim, fence, position, step, 0).await? {
+            let recorded = record(conn, claim, fence, position, step).await;
+            match ended_or_rolled_back(conn, recorded, 0).await? {
                 Ended::Done => Ok(true),
                 Ended::RolledBack(error) => Err(error),
             }
@@ -245,11 +246,21 @@ where
 async fn begin_step(conn: &mut impl Claims, claim: &Claim, fence: Fence, isolation: Isolation) -> QueryResult<bool> {
     Watch::put_on(conn);
     begin(conn, Some(isolation)).await?;
-    let ours = fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
+    let ours = renew(conn, claim, fence).await;
     if !matches!(ours, Ok(true)) {
         roll_back(conn).await?;
     }
     ours
+}
+
+async fn renew(conn: &mut impl Claims, claim: &Claim, fence: Fence) -> QueryResult<bool> {
+    fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await
+}
+
+/// Records a step, and commits.
+async fn record(conn: &mut impl Claims, claim: &Claim, fence: Fence, position: i64, step: &StepRow) -> QueryResult<()> {
+    conn.execute(Statement::new(RECORD_STEP, step_binds(&claim.address, fence, position, step))).await?;
+    commit(conn).await
 }
 
 async fn end_step(
@@ -264,9 +275,9 @@ async fn end_step(
         roll_back_to(conn, base).await?;
         return Ok(Ended::RolledBack(unbalanced()));
     }
-    let binds = step_binds(&claim.address, fence, position, step);
-    let ended = match conn.execute(Statement::new(RECORD_STEP, binds)).await {
-        Ok(_) => commit(conn).await,
+    let ended = match renew(conn, claim, fence).await {
+        Ok(true) => record(conn, claim, fence, position, step).await,
+        Ok(false) => Err(diesel::result::Error::NotFound),
         Err(error) => Err(error),
     };
     ended_or_rolled_back(conn, ended, base).await

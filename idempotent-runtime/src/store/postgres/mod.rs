@@ -27,7 +27,7 @@ use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
 use super::wire::{Rows, async_rows, async_wire, depth};
 use super::{Access, Change, Driver, End, Ended, Isolation, Level, Stored};
-use super::{address_binds, change_binds, claim_binds, sql, step_binds, stored_binds, unbalanced};
+use super::{address_binds, change_binds, claim_binds, step_binds, stored_binds, unbalanced};
 use crate::claim::{Address, By, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::connection::async_connection;
 use crate::database::Database;
@@ -135,9 +135,7 @@ impl<C: Pipes> Driver<C> for Postgres {
         position: i64,
         step: &'c StepRow,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        let mut binds = change_binds(&claim.address, fence, Change::Renew(claim.lease));
-        binds.extend(step_binds(&claim.address, fence, position, step).split_off(4));
-        fenced(conn, RENEW_AND_RECORD, binds).boxed()
+        renew_and_record(conn, claim, fence, position, step).boxed()
     }
 
     fn begin_step<'c>(
@@ -173,9 +171,9 @@ impl<C: Pipes> Driver<C> for Postgres {
                 roll_back_to(conn, base).await?;
                 return Ok(Ended::RolledBack(unbalanced()));
             }
-            let binds = step_binds(&claim.address, fence, position, step);
-            let ended = match conn.execute(Statement::new(sql::RECORD_STEP, binds)).await {
-                Ok(_) => conn.commit().await,
+            let ended = match renew_and_record(conn, claim, fence, position, step).await {
+                Ok(true) => conn.commit().await,
+                Ok(false) => Err(diesel::result::Error::NotFound),
                 Err(error) => Err(error),
             };
             match ended {
@@ -302,9 +300,21 @@ async fn fenced(conn: &mut impl Pipes, text: &'static str, binds: Vec<Bind>) -> 
     Ok(conn.execute(Statement::new(text, binds)).await? == 1)
 }
 
+async fn renew_and_record(
+    conn: &mut impl Pipes,
+    claim: &Claim,
+    fence: Fence,
+    position: i64,
+    step: &StepRow,
+) -> QueryResult<bool> {
+    let mut binds = change_binds(&claim.address, fence, Change::Renew(claim.lease));
+    binds.extend(step_binds(&claim.address, fence, position, step).split_off(4));
+    fenced(conn, RENEW_AND_RECORD, binds).await
+}
+
 async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claimed> {
-    // The statement below would write a row for a token that was never issued.
-    if let By::Token(_) = claim.by
+    // The statement below would write a row for a token that was never issued, or over one whose time is over.
+    if let By::Token(_) | By::Ticket(_) = claim.by
         && let Some(settled) = claim.settle(look(conn, &claim.address).await?)
     {
         return Ok(settled);

@@ -227,13 +227,19 @@ impl<C: Visits> Driver<C> for Visiting {
         step: &'c StepRow,
         base: u32,
     ) -> BoxFuture<'c, QueryResult<Ended>> {
-        let step = Statement::<()>::new(sql::RECORD_STEP, step_binds(&claim.address, fence, position, step));
+        let (address, lease) = (claim.address.clone(), claim.lease);
+        let step = Statement::<()>::new(sql::RECORD_STEP, step_binds(&address, fence, position, step));
         conn.visit(move |conn| {
             if depth(conn)? != base + 1 {
                 roll_back_to(conn, base)?;
                 return Ok(Ended::RolledBack(unbalanced()));
             }
-            match step.execute(conn).and_then(|_| commit(conn)) {
+            let ended = match renew(conn, &address, fence, lease) {
+                Ok(true) => step.execute(conn).and_then(|_| commit(conn)),
+                Ok(false) => Err(diesel::result::Error::NotFound),
+                Err(error) => Err(error),
+            };
+            match ended {
                 Ok(()) => Ok(Ended::Done),
                 Err(error) => {
                     roll_back_to(conn, base)?;

@@ -254,7 +254,8 @@ async fn a_step_that_meets_another_transaction_is_run_again() {
         })
     });
     for answer in join_all(tasks).await {
-        assert_eq!(answer.unwrap().status, 201);
+        let answer = answer.unwrap();
+        assert_eq!(answer.status, 201, "{answer:?}");
     }
     let distinct: std::collections::HashSet<_> = service.effects().await.into_iter().collect();
     assert_eq!((distinct.len(), service.runs()), (8, 8), "the step ran again, not the handler");
@@ -305,6 +306,62 @@ async fn steps_need_a_key_whatever_the_method() {
         service.send(request).await.expect(400, "idempotency_key_missing");
     }
     assert_eq!(service.runs(), 0);
+}
+
+/// Says how many leases are live when its step has committed.
+#[idempotent(name = "jobs.long", key = id, ttl = "7d", lease = "1h", engine = engine)]
+async fn run_long_step(
+    engine: &Idempotency<Db>,
+    service: &Service,
+    #[steps] steps: &mut Steps<Db>,
+    id: &str,
+) -> Result<i64, Error> {
+    steps
+        .tx("long", async |conn| {
+            // As if it had taken longer than the lease.
+            let lapse = "UPDATE idempotency_keys SET lease_until = 1 WHERE operation = 'jobs.long'";
+            assert_eq!(diesel::sql_query(lapse).execute(conn).await.unwrap(), 1);
+            Ok::<_, Error>(())
+        })
+        .await?;
+    let live =
+        diesel::dsl::sql::<diesel::sql_types::BigInt>("(SELECT count(*) FROM idempotency_keys WHERE lease_until > 1)");
+    Ok(diesel::select(live).get_result(&mut *service.conn().await).await.unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_step_that_outlasts_the_lease_renews_it_as_it_commits() {
+    let Some(service) = Service::new().await else { return };
+    assert_eq!(run_long_step(&service.app.engine, &service, "job").await.unwrap(), 1);
+}
+
+#[idempotent(name = "jobs.unread", key = id, ttl = "7d", lease = "10s", arguments = id, engine = engine)]
+async fn run_unread(engine: Idempotency<Db>, id: String) -> Result<(), Error> {
+    assert!(id.starts_with("fine"), "on purpose");
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn calls_that_cannot_be_resumed_are_in_nobodys_way() {
+    let Some(service) = Service::new().await else { return };
+    let engine = service.app.engine.clone();
+    for n in 0..120 {
+        run_unread(engine.clone(), format!("fine {n:03}")).await.unwrap();
+    }
+    service
+        .sql(
+            "UPDATE idempotency_keys SET state = 0, lease_until = 0, arguments = 'no JSON', created_at = created_at - 60000 \
+             WHERE operation = 'jobs.unread'",
+        )
+        .await;
+    for id in ["bad", "fine at last"] {
+        let ran =
+            futures_util::FutureExt::catch_unwind(std::panic::AssertUnwindSafe(run_unread(engine.clone(), id.into())));
+        assert_eq!(ran.await.is_ok(), id != "bad");
+    }
+    service.sql("UPDATE idempotency_keys SET state = 0, lease_until = 0 WHERE created_at > 1").await;
+    let resumed = engine.resume("jobs.unread", |id: String| run_unread(engine.clone(), id)).await;
+    assert_eq!(resumed.unwrap(), 1, "the newest, behind 120 that cannot be read and one that panics");
 }
 
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
