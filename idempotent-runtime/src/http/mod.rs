@@ -8,7 +8,7 @@ pub(crate) mod run;
 pub(crate) mod token;
 pub(crate) mod transition;
 
-#[cfg(feature = "actix")]
+#[cfg(any(feature = "actix", feature = "tower"))]
 pub(crate) use capture::Captured;
 pub(crate) use capture::capture;
 pub(crate) use expiry::Expiry;
