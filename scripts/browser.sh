@@ -2,6 +2,9 @@
 # Chromium and its chromedriver, in which the page of the example `checkout` is tested: for the scripts beside this one,
 # which source it and have a function `fail`.
 
+# shellcheck source=scripts/apt.sh
+. scripts/apt.sh
+
 # The chromedriver of this machine: prints its path, or nothing.
 find_chromedriver() {
     local candidate
@@ -24,16 +27,10 @@ have_browser() {
 # elsewhere it says how.
 need_browser() {
     if [[ -z $(find_chromedriver) ]] || ! have_browser; then
-        if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
-            fail "Chromium or its chromedriver is missing; install both (Debian: apt-get install chromium" \
-                "chromium-driver; Fedora: dnf install chromium chromedriver; macOS: brew install --cask chromium" \
-                "chromedriver), and set TEST_CHROMEDRIVER where chromedriver is not in PATH"
-        fi
-        printf '\n== installing Chromium\n'
-        export DEBIAN_FRONTEND=noninteractive
-        apt-get update -q
         # Ubuntu has no such packages, but its own wrappers around snaps.
-        apt-get install -q -y --no-install-recommends chromium chromium-driver ||
+        install_by_apt Chromium "Chromium or its chromedriver is missing; install both (Debian: apt-get install chromium \
+chromium-driver; Fedora: dnf install chromium chromedriver; macOS: brew install --cask chromium chromedriver), and set \
+TEST_CHROMEDRIVER where chromedriver is not in PATH" chromium chromium-driver ||
             fail "Chromium cannot be installed by apt; install it and its chromedriver, and set TEST_CHROMEDRIVER"
         if [[ -z $(find_chromedriver) ]] || ! have_browser; then
             fail "Chromium was installed, but its chromedriver is not to be found"

@@ -2,6 +2,9 @@
 # A private MariaDB server: for the scripts beside this one, which source it and have a function `fail` and a `folder` for
 # everything temporary.
 
+# shellcheck source=scripts/apt.sh
+. scripts/apt.sh
+
 mariadb_account=   # who runs the server in root's place
 mariadb_pid=       # the server, once it is started
 
@@ -22,14 +25,8 @@ find_mariadb() {
 # names a way out of the script's own.
 need_mariadb() {
     [[ -z $(find_mariadb mariadbd) || -z $(find_mariadb mariadb-install-db) ]] || return 0
-    if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
-        fail "MariaDB is missing; install its server (Debian, Ubuntu: apt-get install mariadb-server;" \
-            "Fedora: dnf install mariadb-server; macOS: brew install mariadb)$1"
-    fi
-    printf '\n== installing MariaDB\n'
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get update -q
-    apt-get install -q -y --no-install-recommends mariadb-server
+    install_by_apt MariaDB "MariaDB is missing; install its server (Debian, Ubuntu: apt-get install mariadb-server; \
+Fedora: dnf install mariadb-server; macOS: brew install mariadb)$1" mariadb-server
     [[ -n $(find_mariadb mariadbd) ]] || fail "MariaDB was installed, but its mariadbd is not to be found"
 }
 

@@ -2,20 +2,17 @@
 # A private Redis server: for the scripts beside this one, which source it and have a function `fail` and a `folder` for
 # everything temporary.
 
+# shellcheck source=scripts/apt.sh
+. scripts/apt.sh
+
 redis_pid=    # the server, once it is started
 
 # need_redis WAY-OUT: installs its server when it is missing, on Debian and Ubuntu as root; elsewhere says how, and names
 # a way out of the script's own.
 need_redis() {
     ! command -v redis-server >/dev/null || return 0
-    if [[ $(id -u) != 0 ]] || ! command -v apt-get >/dev/null; then
-        fail "Redis is missing; install its server (Debian, Ubuntu: apt-get install redis-server; Fedora: dnf install" \
-            "redis; macOS: brew install redis)$1"
-    fi
-    printf '\n== installing Redis\n'
-    export DEBIAN_FRONTEND=noninteractive
-    apt-get update -q
-    apt-get install -q -y --no-install-recommends redis-server
+    install_by_apt Redis "Redis is missing; install its server (Debian, Ubuntu: apt-get install redis-server; \
+Fedora: dnf install redis; macOS: brew install redis)$1" redis-server
     command -v redis-server >/dev/null || fail "Redis was installed, but its redis-server is not to be found"
 }
 
