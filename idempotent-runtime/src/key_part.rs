@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
+use crate::hex::hex;
 use crate::key::MAX_KEY_BYTES;
 
 /// The stored text of a natural key or scope; `None` when it is empty.
@@ -18,11 +19,7 @@ pub(crate) fn storable(value: &(impl KeyPart + ?Sized)) -> Option<String> {
     // A literal that looks like a digest is hashed too, so that nobody can name another's digest.
     if text.len() > MAX_KEY_BYTES || text.contains('\0') || text.starts_with(HASHED) {
         let digest = Sha256::digest(text.as_bytes());
-        text.clear();
-        text.push_str(HASHED);
-        for byte in digest {
-            let _ = write!(text, "{byte:02x}");
-        }
+        return Some(format!("{HASHED}{}", hex(&digest)));
     }
     Some(text)
 }

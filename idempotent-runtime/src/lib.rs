@@ -94,6 +94,7 @@ mod error;
 mod failpoint;
 mod fingerprint;
 mod global;
+mod hex;
 #[cfg(any(feature = "actix", feature = "axum", feature = "tower"))]
 mod http;
 mod jitter;

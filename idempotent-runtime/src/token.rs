@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::error::Error;
 use crate::fingerprint::{boundary_of, form_parts};
+use crate::hex::hex;
 use crate::key::Key;
 
 /// 256 bits, from the operating system.
@@ -68,12 +69,7 @@ impl Token {
 
     /// The key of its record.
     pub(crate) fn key(&self) -> Key {
-        use std::fmt::Write as _;
-        let digest = Sha256::digest(self.0.as_bytes());
-        Key::of_stored(digest.iter().fold(String::from("token:"), |mut key, byte| {
-            let _ = write!(key, "{byte:02x}");
-            key
-        }))
+        Key::of_stored(format!("token:{}", hex(&Sha256::digest(self.0.as_bytes()))))
     }
 
     /// The token of a request: in the header of this name, or in the field `token` of a form. In both only if it is one.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 
 use crate::claim::Address;
+use crate::hex::hex;
 
 /// Why a store of tokens could not be asked.
 pub type TokenStoreError = Box<dyn std::error::Error + Send + Sync>;
@@ -23,12 +24,7 @@ pub struct Ticket(String);
 
 impl Ticket {
     pub(crate) fn of(address: &Address) -> Self {
-        use std::fmt::Write as _;
-        let digest = address.digest_of(&["ticket"]);
-        Self(digest.iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        }))
+        Self(hex(&address.digest_of(&["ticket"])))
     }
 
     /// The name under which it is kept.

@@ -1,7 +1,5 @@
 //! What a call is known by: its key, and where it has an id, what the journal says of that.
 
-use std::fmt::Write as _;
-
 use http::header::{HeaderName, HeaderValue};
 use reqwest::Request;
 use uuid::Uuid;
@@ -10,6 +8,7 @@ use super::error::CallError;
 use super::idempotent_client::IdempotentClient;
 use super::journal::Entry;
 use crate::fingerprint::{Content, Fingerprint};
+use crate::hex::hex;
 use crate::key::{Key, KeyError};
 use crate::key_policy::KeyPolicy;
 
@@ -86,11 +85,5 @@ fn any_length() -> KeyPolicy {
 /// refreshed, nor does the host, since the service may have moved.
 fn fingerprint(request: &Request, body: &[u8]) -> String {
     let content = Content::Bytes { query: request.url().query().unwrap_or_default(), body };
-    let print = Fingerprint::of_request(request.method().as_str(), request.url().path(), content);
-    let mut hex = String::new();
-    for byte in print.as_bytes() {
-        // Writing into a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
-    }
-    hex
+    hex(Fingerprint::of_request(request.method().as_str(), request.url().path(), content).as_bytes())
 }

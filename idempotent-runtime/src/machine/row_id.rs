@@ -3,6 +3,7 @@
 use diesel::sql_types::{BigInt, Binary, Integer, SmallInt, Text};
 use uuid::Uuid;
 
+use crate::hex::hex;
 use crate::store::statement::Bind;
 
 /// A value by which a row can be named whose id column has the SQL type `ST`. Implement it for ids of your own:
@@ -90,12 +91,7 @@ impl RowId<Text> for Uuid {
 
 impl RowId<Binary> for [u8] {
     fn row_name(&self) -> RowName {
-        use std::fmt::Write as _;
-        let mut text = String::with_capacity(self.len() * 2);
-        for byte in self {
-            let _ = write!(text, "{byte:02x}");
-        }
-        RowName { bind: Bind::Bytes(bytes::Bytes::copy_from_slice(self)), text }
+        RowName { bind: Bind::Bytes(bytes::Bytes::copy_from_slice(self)), text: hex(self) }
     }
 }
 

@@ -1,12 +1,12 @@
 //! A graph to be kept, and what changed since.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::graph::Graph;
+use crate::hex::hex;
 
 /// A graph by its stored names, to be kept beside the migrations and compared at the next release.
 ///
@@ -101,10 +101,7 @@ impl Snapshot {
             part(from);
             part(to);
         }
-        hash.finalize().iter().fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hex(&hash.finalize())
     }
 
     /// What changed from this graph to a newer one.

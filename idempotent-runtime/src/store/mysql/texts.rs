@@ -2,6 +2,7 @@
 //! only one of them executes: `/*M! … */` is `MariaDB`'s, and `/*!80011 … */` is `MySQL`'s.
 
 use crate::database::mysql_now as now;
+use crate::hex::hex;
 use crate::store::{Isolation, sql};
 
 pub(super) const TEXTS: sql::Texts = sql::Texts {
@@ -94,13 +95,7 @@ pub(super) const ROLL_BACK: &str = "ROLLBACK; SET autocommit = 1";
 
 /// On `MySQL`, whose INSERT cannot be told not to wait: an error at once if an open transaction holds the row.
 pub(super) fn held_open(address: [&[u8]; 4]) -> String {
-    let [namespace, operation, scope, key] = address.map(|name| {
-        use std::fmt::Write as _;
-        name.iter().fold(String::from("X'"), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        }) + "'"
-    });
+    let [namespace, operation, scope, key] = address.map(|name| format!("X'{}'", hex(name)));
     format!(
         "; /*!80011 SELECT 1 FROM idempotency_keys WHERE namespace = {namespace} AND operation = {operation} \
          AND scope = {scope} AND `key` = {key} FOR UPDATE NOWAIT */"
