@@ -5,7 +5,9 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use crate::answer::Answer;
+use crate::error::Error;
 use crate::fingerprint::Fingerprint;
+use crate::hex::hex;
 use crate::key::Key;
 use crate::lifetime::{Term, Ttl};
 use crate::record::{Decision, Record, Refusal, decide, decide_token};
@@ -61,13 +63,8 @@ impl Address {
 
     /// The key that a step sends to another system: 256 bits, the same in every attempt.
     pub(crate) fn downstream_key(&self, step: &str) -> String {
-        use std::fmt::Write as _;
         let [namespace, operation, scope, key] = self.parts();
-        let parts = ["downstream", namespace, operation, scope, key, step];
-        digest(&parts).iter().fold(String::with_capacity(64), |mut hex, byte| {
-            let _ = write!(hex, "{byte:02x}");
-            hex
-        })
+        hex(&digest(&["downstream", namespace, operation, scope, key, step]))
     }
 }
 
@@ -126,7 +123,9 @@ impl Repeat {
     /// What a repeat is told.
     fn of(self, settled: Option<Claimed>) -> Option<Claimed> {
         match (settled, self) {
-            (Some(Claimed::Replay(_) | Claimed::Unreadable), Self::Refuse) => Some(Claimed::Used),
+            (Some(Claimed::Replay(_) | Claimed::Withheld(_)), Self::Refuse) => {
+                Some(Claimed::Withheld(Error::TokenUsed))
+            }
             (settled, _) => settled,
         }
     }
@@ -166,10 +165,8 @@ pub(crate) enum Claimed {
     Won(Fence),
     /// It ran before.
     Replay(Kept),
-    /// It ran before, and the route gives no answers back.
-    Used,
-    /// It ran before, and its answer is sealed with a key that is not at hand.
-    Unreadable,
+    /// It ran before, and its answer is not given back: why.
+    Withheld(Error),
     /// Run nothing.
     Refused(Refusal),
 }
@@ -206,7 +203,7 @@ impl Row {
             (Decision::Replay, Some(answer)) => {
                 Some(Claimed::Replay(Kept { answer, left_ms: self.record.expires_at - self.now }))
             }
-            (Decision::Replay, None) if self.unreadable => Some(Claimed::Unreadable),
+            (Decision::Replay, None) if self.unreadable => Some(Claimed::Withheld(Error::ResponseUnreadable)),
             (Decision::Replay, None) => Some(Claimed::Refused(Refusal::NotStored)),
             (Decision::Refuse(refusal), _) => Some(Claimed::Refused(refusal)),
         }

@@ -88,8 +88,7 @@ pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim, patience: Pati
                 }));
             }
             Claimed::Replay(kept) => return Ok(Opened::Replayed(kept)),
-            Claimed::Unreadable => return Err(Error::ResponseUnreadable),
-            Claimed::Used => return Err(Error::TokenUsed),
+            Claimed::Withheld(error) => return Err(error),
             Claimed::Refused(refusal) => turn.rest(refusal).await?,
         }
     }
@@ -155,8 +154,7 @@ async fn superseded(engine: &Arc<dyn Engine>, claim: &Claim) -> Result<Kept, Err
     let row = engine.look(&claim.address).await?;
     match claim.settle(row) {
         Some(Claimed::Replay(kept)) => Ok(kept),
-        Some(Claimed::Unreadable) => Err(Error::ResponseUnreadable),
-        Some(Claimed::Used) => Err(Error::TokenUsed),
+        Some(Claimed::Withheld(error)) => Err(error),
         Some(Claimed::Refused(refusal)) => Err(refusal.into()),
         Some(Claimed::Won(_)) | None => Err(UNSEEN.into()),
     }

@@ -161,8 +161,7 @@ pub async fn open<C: Send + 'static, R>(
                 Ok(Outcome::Ran(Span { engine, claim, fence, level, frame }))
             }
             Claimed::Replay(kept) => Ok(Outcome::Replayed(kept)),
-            Claimed::Unreadable => Err(Error::ResponseUnreadable),
-            Claimed::Used => Err(Error::TokenUsed),
+            Claimed::Withheld(error) => Err(error),
             Claimed::Refused(refusal) => Err(refusal.into()),
         }
     };
@@ -215,8 +214,7 @@ async fn overtaken<C: Send + 'static, R>(
     let retryable = Error::Retryable(error.into());
     match driver.open(conn, claim, level).await {
         Ok(Claimed::Replay(kept)) => (codec.decode)(&kept.answer.body),
-        Ok(Claimed::Unreadable) => (codec.refuse)(Error::ResponseUnreadable),
-        Ok(Claimed::Used) => (codec.refuse)(Error::TokenUsed),
+        Ok(Claimed::Withheld(error)) => (codec.refuse)(error),
         Ok(Claimed::Refused(refusal)) => (codec.refuse)(refusal.into()),
         Ok(Claimed::Won(fence)) => match driver.close(conn, claim, fence, level, End::RollBack).await {
             Ok(_) => (codec.refuse)(retryable),

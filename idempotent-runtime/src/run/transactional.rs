@@ -40,8 +40,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
         let fence = match driver.open(&mut conn, claim, level).await {
             Ok(Claimed::Won(fence)) => fence,
             Ok(Claimed::Replay(kept)) => return Ok(Outcome::Replayed(kept)),
-            Ok(Claimed::Unreadable) => return Err(Error::ResponseUnreadable),
-            Ok(Claimed::Used) => return Err(Error::TokenUsed),
+            Ok(Claimed::Withheld(error)) => return Err(error),
             Ok(Claimed::Refused(refusal)) => {
                 drop(conn);
                 match commit_unanswered && refusal == UNSEEN {
