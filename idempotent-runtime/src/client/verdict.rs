@@ -55,17 +55,19 @@ impl Said {
 
     /// Whether it is this refusal: by its code, or, from another server that follows the IETF's draft, by its title.
     fn is(&self, error: &Error) -> bool {
-        let Self(said) = self;
-        match said["error"]["code"].as_str().or(said["code"].as_str()) {
+        match self.code() {
             Some(code) => code == error.code(),
-            None => said["title"] == error.title(),
+            None => self.0["title"] == error.title(),
         }
+    }
+
+    fn code(&self) -> Option<&str> {
+        let Self(said) = self;
+        said["error"]["code"].as_str().or(said["code"].as_str())
     }
 
     /// Whether nobody has looked at what is stored.
     fn is_before_the_record(&self) -> bool {
-        let Self(said) = self;
-        let code = said["error"]["code"].as_str().or(said["code"].as_str());
         let refusals = [
             Error::KeyMissing,
             Error::KeyInvalid(KeyError::NotAscii),
@@ -74,7 +76,7 @@ impl Said {
             Error::BodyTooLarge { limit: 0 },
             Error::BodyUnreadable,
         ];
-        code.is_some_and(|code| refusals.iter().any(|refusal| refusal.code() == code))
+        self.code().is_some_and(|code| refusals.iter().any(|refusal| refusal.code() == code))
     }
 
     fn retryable(&self) -> bool {
