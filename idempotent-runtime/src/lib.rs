@@ -97,6 +97,7 @@ mod global;
 mod hex;
 #[cfg(any(feature = "actix", feature = "axum", feature = "tower"))]
 mod http;
+mod in_transaction;
 mod jitter;
 mod key;
 mod key_part;

@@ -1,7 +1,6 @@
 //! Steps: the recovery points of a function that calls other systems.
 
 use std::collections::{HashSet, VecDeque};
-use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,11 +14,11 @@ use crate::effects::{Effects, Frame};
 use crate::engine::Inner;
 use crate::error::Error;
 use crate::failpoint::failpoint;
+use crate::in_transaction::InTransaction;
 use crate::lease::Lease;
-use crate::pool::Pooled;
 use crate::run::Backoff;
+use crate::store::Ended;
 use crate::store::fault::{Fault, classify};
-use crate::store::{Driver, Ended};
 use crate::vault::{Part, Unreadable};
 
 /// The recovery points of one run: what is recorded is not done again, by a retry or by whoever takes the run over.
@@ -214,7 +213,7 @@ impl<C: Send + 'static> Steps<C> {
         let Inner { driver, settings, .. } = &*self.engine;
         let mut conn = self.engine.connection().await?;
         let base = driver.depth(&mut conn).map_err(Error::unavailable)?;
-        let mut conn = InTransaction { conn: Some(conn), base, driver: *driver };
+        let mut conn = InTransaction::new(conn, base, *driver);
         match driver.begin_step(&mut conn, &self.claim, self.fence, settings.isolation).await {
             Ok(true) => {}
             Ok(false) => {
@@ -345,53 +344,6 @@ impl<C: Send + 'static> Steps<C> {
         tracing::error!(%error, operation = self.claim.address.operation, "the steps of a run do not fit its record");
         self.keeps_claim.store(true, Ordering::Release);
         error
-    }
-}
-
-/// A connection of the pool with a transaction on it. If the run is dropped before that has ended, it is rolled back in
-/// the background: in the pool it would keep its locks until somebody takes the connection.
-struct InTransaction<C: Send + 'static> {
-    conn: Option<Pooled<C>>,
-    /// How deep it was before.
-    base: u32,
-    driver: &'static dyn Driver<C>,
-}
-
-impl<C: Send + 'static> InTransaction<C> {
-    /// Gives the connection back.
-    fn ended(mut self) {
-        self.conn = None;
-    }
-}
-
-impl<C: Send + 'static> Deref for InTransaction<C> {
-    type Target = C;
-
-    fn deref(&self) -> &C {
-        self.conn.as_ref().unwrap_or_else(|| unreachable!("only `ended` takes it, and takes all"))
-    }
-}
-
-impl<C: Send + 'static> DerefMut for InTransaction<C> {
-    fn deref_mut(&mut self) -> &mut C {
-        self.conn.as_mut().unwrap_or_else(|| unreachable!("only `ended` takes it, and takes all"))
-    }
-}
-
-impl<C: Send + 'static> Drop for InTransaction<C> {
-    fn drop(&mut self) {
-        let Some(mut conn) = self.conn.take() else { return };
-        let (driver, base) = (self.driver, self.base);
-        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            runtime.spawn(async move {
-                // What cannot be rolled back is closed by its pool.
-                while driver.depth(&mut conn).is_ok_and(|depth| depth > base) {
-                    if driver.roll_back(&mut conn).await.is_err() {
-                        break;
-                    }
-                }
-            });
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 //! transaction there, and a handler that swallows one goes on: autocommit is off for the span, and what ends the
 //! transaction asks for something that has gone with it.
 
+mod step;
 mod texts;
 mod transaction;
 
@@ -16,7 +17,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
-use texts::{CLAIM, LOOK_LOCKED, MINE, RECORD_STEP, SWEEP, TEXTS};
+use step::{begin_step, end_step, record_step};
+use texts::{CLAIM, LOOK_LOCKED, MINE, SWEEP, TEXTS};
 use transaction::{begin, begin_unless_held, commit, roll_back, roll_back_to};
 
 use super::direct::{Direct, direct_verbs};
@@ -26,8 +28,8 @@ use super::row::{LookRow, LookSql, WonRow, WonSql};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
 use super::wire::{Rows, async_rows, async_wire, depth};
-use super::{Access, Change, Driver, End, Ended, Isolation, Level};
-use super::{address_binds, change_binds, claim_binds, fence_binds, sql, step_binds, stored_binds, unbalanced};
+use super::{Access, Driver, End, Ended, Isolation, Level};
+use super::{address_binds, claim_binds, fence_binds, sql, stored_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::connection::async_connection;
 use crate::database::Database;
@@ -116,17 +118,7 @@ impl<C: Claims> Driver<C> for ClaimFirst {
         position: i64,
         step: &'c StepRow,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        async move {
-            if !begin_step(conn, claim, fence, Isolation::ReadCommitted).await? {
-                return Ok(false);
-            }
-            let recorded = record(conn, claim, fence, position, step).await;
-            match ended_or_rolled_back(conn, recorded, 0).await? {
-                Ended::Done => Ok(true),
-                Ended::RolledBack(error) => Err(error),
-            }
-        }
-        .boxed()
+        record_step(conn, claim, fence, position, step).boxed()
     }
 
     fn begin_step<'c>(
@@ -241,46 +233,6 @@ where
     let migrated = conn.setup().map_err(Into::into).and_then(|_| conn.run_pending_migrations(MIGRATIONS).map(drop));
     conn.batch_execute("DO RELEASE_LOCK(CONCAT(MD5(DATABASE()), ': idempotency_keys'))")?;
     migrated
-}
-
-async fn begin_step(conn: &mut impl Claims, claim: &Claim, fence: Fence, isolation: Isolation) -> QueryResult<bool> {
-    Watch::put_on(conn);
-    begin(conn, Some(isolation)).await?;
-    let ours = renew(conn, claim, fence).await;
-    if !matches!(ours, Ok(true)) {
-        roll_back(conn).await?;
-    }
-    ours
-}
-
-async fn renew(conn: &mut impl Claims, claim: &Claim, fence: Fence) -> QueryResult<bool> {
-    fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await
-}
-
-/// Records a step, and commits.
-async fn record(conn: &mut impl Claims, claim: &Claim, fence: Fence, position: i64, step: &StepRow) -> QueryResult<()> {
-    conn.execute(Statement::new(RECORD_STEP, step_binds(&claim.address, fence, position, step))).await?;
-    commit(conn).await
-}
-
-async fn end_step(
-    conn: &mut impl Claims,
-    claim: &Claim,
-    fence: Fence,
-    position: i64,
-    step: &StepRow,
-    base: u32,
-) -> QueryResult<Ended> {
-    if depth(conn)? != base + 1 {
-        roll_back_to(conn, base).await?;
-        return Ok(Ended::RolledBack(unbalanced()));
-    }
-    let ended = match renew(conn, claim, fence).await {
-        Ok(true) => record(conn, claim, fence, position, step).await,
-        Ok(false) => Err(diesel::result::Error::NotFound),
-        Err(error) => Err(error),
-    };
-    ended_or_rolled_back(conn, ended, base).await
 }
 
 /// Whether a claim met a row that an open transaction holds.
