@@ -92,6 +92,8 @@ pub(crate) struct Claim {
     /// What the operation was called with, for a completer.
     pub(crate) arguments: Option<Bytes>,
     pub(crate) by: By,
+    /// Whether the record is likely to be there: then a look may settle everything.
+    pub(crate) known: bool,
 }
 
 /// What kind of key a claim has.

@@ -15,6 +15,7 @@ use crate::error::Error;
 use crate::key_part::storable;
 use crate::lifetime::Ttl;
 use crate::pool::{ConnectionPool, Pooled};
+use crate::recent::Recent;
 use crate::reconcile::HeldRecord;
 use crate::run::WaitingRoom;
 use crate::scope::Scope;
@@ -67,6 +68,7 @@ pub(crate) struct Inner<C: 'static> {
     pub(crate) driver: &'static dyn Driver<C>,
     tasks: TaskTracker,
     pub(crate) waiting_room: Arc<WaitingRoom>,
+    pub(crate) recent: Recent,
     expiries: Vec<Expiring<C>>,
 }
 
@@ -99,7 +101,8 @@ impl<C: Connection> Idempotency<C> {
     pub(crate) fn new(pool: Arc<dyn ConnectionPool<C>>, settings: Settings, expiries: Vec<Expiring<C>>) -> Self {
         LARGEST_BODY_LIMIT.fetch_max(settings.body_limit, Ordering::Relaxed);
         let waiting_room = Arc::new(WaitingRoom::new(settings.waiters));
-        let inner = Inner { settings, pool, driver: C::driver().0, tasks: TaskTracker::new(), waiting_room, expiries };
+        let (driver, tasks, recent) = (C::driver().0, TaskTracker::new(), Recent::default());
+        let inner = Inner { settings, pool, driver, tasks, waiting_room, recent, expiries };
         Self { inner: Arc::new(inner) }
     }
 
@@ -331,6 +334,7 @@ pub(crate) trait Engine: Send + Sync {
     fn settings(&self) -> &Settings;
     fn tasks(&self) -> &TaskTracker;
     fn waiting_room(&self) -> &Arc<WaitingRoom>;
+    fn recent(&self) -> &Recent;
     fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>>;
     fn look<'e>(&'e self, address: &'e Address) -> BoxFuture<'e, Result<Option<Row>, Error>>;
     fn change<'e>(
@@ -353,6 +357,10 @@ impl<C: Send + 'static> Engine for Inner<C> {
 
     fn waiting_room(&self) -> &Arc<WaitingRoom> {
         &self.waiting_room
+    }
+
+    fn recent(&self) -> &Recent {
+        &self.recent
     }
 
     fn claim<'e>(&'e self, claim: &'e Claim) -> BoxFuture<'e, Result<Claimed, Error>> {

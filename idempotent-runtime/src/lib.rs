@@ -107,7 +107,9 @@ mod lifetime;
 mod machine;
 mod openapi;
 mod operations;
+mod owner;
 mod pool;
+mod recent;
 mod reconcile;
 mod record;
 #[cfg(feature = "redis")]

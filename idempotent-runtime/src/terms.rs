@@ -282,6 +282,7 @@ impl Terms<()> {
                 KeySource::Token(_, repeat) => By::Token(repeat),
                 KeySource::Header(..) | KeySource::Expression => By::Key,
             },
+            known: false,
         })
     }
 }

@@ -39,7 +39,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
 ) -> Result<Outcome<B::Value>, Error> {
     let access = if method.is_safe() { Access::Read } else { Access::Write };
     match admit(&*engine, claim).await? {
-        Some(claim) => run::transactional(&engine, &claim, patience, body).await,
+        Some(claim) => run::transactional(&engine, claim, patience, body).await,
         None => run::unclaimed(&engine, access, body).await.map(Outcome::Ran),
     }
 }
@@ -52,7 +52,7 @@ pub(crate) async fn leased<R>(
     body: impl Future<Output = Ran<R>>,
 ) -> Result<Outcome<R>, Error> {
     match admit(&*engine, claim).await? {
-        Some(claim) => run::leased(&engine, &claim, patience, |_| body).await,
+        Some(claim) => run::leased(&engine, claim, patience, |_| body).await,
         None => Ok(Outcome::Ran(body.await.value)),
     }
 }
@@ -71,23 +71,28 @@ pub(crate) async fn stepped<C: Send + 'static, R, Fut: Future<Output = Ran<R>>>(
         let steps = Steps::load(engine, claim, grant.fence, lease, Arc::clone(&grant.keeps_claim));
         async move { body(steps.await).await }
     };
-    run::leased(&erased, &claim, patience, with_steps).await
+    run::leased(&erased, claim, patience, with_steps).await
 }
 
 /// Runs claim to completion in a task of its own: a client that hangs up stops nothing, and nothing is dropped in the
 /// middle of a statement. A panic goes on to the caller.
+///
+/// It is boxed here, since tokio moves what it spawns several times, and all of a run is some kilobytes.
 #[cfg(any(feature = "axum", feature = "tower"))]
-pub(crate) async fn in_own_task<T: Send + 'static>(
+pub(crate) fn in_own_task<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
     tasks: &TaskTracker,
-    run: impl Future<Output = T> + Send + 'static,
-) -> T {
-    joined(tasks.spawn(run.in_current_span())).await
+    run: F,
+) -> impl Future<Output = T> + Send + use<T, F> {
+    joined(tasks.spawn(Box::pin(run.in_current_span())))
 }
 
 /// The same on this thread, for what must not leave it.
 #[cfg(feature = "actix")]
-pub(crate) async fn in_own_local_task<T: 'static>(tasks: &TaskTracker, run: impl Future<Output = T> + 'static) -> T {
-    joined(tasks.spawn_local(run.in_current_span())).await
+pub(crate) fn in_own_local_task<T: 'static, F: Future<Output = T> + 'static>(
+    tasks: &TaskTracker,
+    run: F,
+) -> impl Future<Output = T> + use<T, F> {
+    joined(tasks.spawn_local(Box::pin(run.in_current_span())))
 }
 
 async fn joined<T>(task: tokio::task::JoinHandle<T>) -> T {

@@ -45,7 +45,7 @@ impl Grant {
 /// Runs `body` under a lease.
 pub(crate) async fn leased<R, Fut: Future<Output = Ran<R>>>(
     engine: &Arc<dyn Engine>,
-    claim: &Claim,
+    claim: Claim,
     patience: Patience,
     body: impl FnOnce(&Grant) -> Fut,
 ) -> Result<Outcome<R>, Error> {
@@ -73,16 +73,21 @@ pub(super) enum Opened {
 }
 
 /// Claims, once nobody else does or the patience is over.
-pub(super) async fn open(engine: &Arc<dyn Engine>, claim: &Claim, patience: Patience) -> Result<Opened, Error> {
-    let mut turn = engine.waiting_room().enter(claim, patience).await?;
+pub(super) async fn open(engine: &Arc<dyn Engine>, mut claim: Claim, patience: Patience) -> Result<Opened, Error> {
+    let mut turn = engine.waiting_room().enter(&claim, patience).await?;
     loop {
-        match ask(engine, claim).await? {
+        claim.known = engine.recent().has(&claim.address);
+        let claimed = ask(engine, &claim).await?;
+        // Won or not, the record is there now.
+        engine.recent().note(&claim.address);
+        match claimed {
             Claimed::Won(fence) => {
                 turn.won();
+                let heartbeat = Heartbeat::start(Arc::clone(engine), &claim, fence);
                 return Ok(Opened::Granted(Grant {
-                    claim: claim.clone(),
+                    claim,
                     fence,
-                    heartbeat: Heartbeat::start(Arc::clone(engine), claim, fence),
+                    heartbeat,
                     keeps_claim: KeepsClaim::default(),
                     _turn: turn,
                 }));

@@ -295,7 +295,7 @@ async fn claim_leased(
     let (patience, _caller) = Patience::of(policy.in_flight);
     // In a task of its own: a caller that goes away drops no statement half way.
     let opened = shielded(&engine, async move {
-        let opened = leased::open(&claimant, &claim, patience).await?;
+        let opened = leased::open(&claimant, claim, patience).await?;
         Ok::<_, Error>(match opened {
             leased::Opened::Granted(grant) => Outcome::Ran(LeasedSpan { engine: claimant, grant: Some(grant) }),
             leased::Opened::Replayed(kept) => Outcome::Replayed(kept),

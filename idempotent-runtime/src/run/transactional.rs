@@ -19,17 +19,18 @@ use crate::store::{Access, End, Ended, Level};
 /// serialization failure, a deadlock, or a COMMIT whose answer was lost; one run commits.
 pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
     engine: &Inner<C>,
-    claim: &Claim,
+    mut claim: Claim,
     patience: Patience,
     mut body: B,
 ) -> Result<Outcome<B::Value>, Error> {
-    let mut turn = engine.waiting_room.enter(claim, patience).await?;
+    let mut turn = engine.waiting_room.enter(&claim, patience).await?;
     let driver = engine.driver;
     let mut backoff = Backoff::default();
     let mut uncommittable = 0;
     // A COMMIT whose answer was lost: its session may hold the lock for a while yet, and then the record decides.
     let mut commit_unanswered = false;
     loop {
+        claim.known = engine.recent.has(&claim.address);
         let mut conn = engine.connection().await?;
         let level = Level::Own {
             isolation: engine.settings.isolation,
@@ -37,11 +38,15 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             base: driver.depth(&mut conn).map_err(Error::unavailable)?,
         };
         failpoint!("transaction.before");
-        let fence = match driver.open(&mut conn, claim, level).await {
+        let fence = match driver.open(&mut conn, &claim, level).await {
             Ok(Claimed::Won(fence)) => fence,
-            Ok(Claimed::Replay(kept)) => return Ok(Outcome::Replayed(kept)),
+            Ok(Claimed::Replay(kept)) => {
+                engine.recent.note(&claim.address);
+                return Ok(Outcome::Replayed(kept));
+            }
             Ok(Claimed::Withheld(error)) => return Err(error),
             Ok(Claimed::Refused(refusal)) => {
+                engine.recent.note(&claim.address);
                 drop(conn);
                 match commit_unanswered && refusal == UNSEEN {
                     true => again(&mut backoff, diesel::result::Error::RollbackTransaction).await?,
@@ -63,7 +68,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             Ok(ran) => ran,
             Err(panic) => {
                 drop(frame);
-                if let Err(error) = driver.close(&mut conn, claim, fence, level, End::RollBack).await {
+                if let Err(error) = driver.close(&mut conn, &claim, fence, level, End::RollBack).await {
                     tracing::warn!(%error, "a transaction could not be rolled back after a panic");
                 }
                 drop(conn);
@@ -74,13 +79,14 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
         let met_another = driver.saw_contention(&mut conn);
         let end = if met_another && !keeps_writes { End::RollBack } else { end };
         failpoint!("transaction.executed");
-        let closed = driver.close(&mut conn, claim, fence, level, end).await;
+        let closed = driver.close(&mut conn, &claim, fence, level, end).await;
         failpoint!("transaction.closed");
         // Before the connection goes back to its pool, where somebody else finds it.
         let effects = frame.ended(keeps_writes && matches!(closed, Ok(Ended::Done)));
         let error = match closed {
             Ok(Ended::Done) if met_another && !keeps_writes => diesel::result::Error::RollbackTransaction,
             Ok(Ended::Done) => {
+                engine.recent.note(&claim.address);
                 drop(conn);
                 drop(turn);
                 effects.run().await;

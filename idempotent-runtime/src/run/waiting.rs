@@ -213,6 +213,7 @@ mod tests {
             max_attempts: 0,
             arguments: None,
             by: crate::claim::By::Key,
+            known: false,
         }
     }
 

@@ -15,7 +15,6 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use uuid::Uuid;
 
 use step::{begin_step, end_step, record_step};
 use texts::{CLAIM, LOOK_LOCKED, MINE, SWEEP, TEXTS};
@@ -30,10 +29,11 @@ use super::watch::Watch;
 use super::wire::{Rows, async_rows, async_wire, depth};
 use super::{Access, Driver, End, Ended, Isolation, Level};
 use super::{address_binds, claim_binds, fence_binds, sql, stored_binds, unbalanced};
-use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
+use crate::claim::{Address, By, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::connection::async_connection;
 use crate::database::Database;
 use crate::failpoint::failpoint;
+use crate::owner::owner;
 use crate::pool::Pooled;
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -92,14 +92,16 @@ impl<C: Claims> Driver<C> for ClaimFirst {
 
     fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
         async move {
+            let mut known = claim.known || claim.by != By::Key;
             for _ in 0..TRIES {
-                if let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
+                if known && let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
                     return Ok(settled);
                 }
+                known = true;
                 match upsert(conn, claim).await {
                     Ok(Some(fence)) => return Ok(Claimed::Won(fence)),
                     Ok(None) => {}
-                    Err(error) if is_held(&error) => return Ok(Claimed::Refused(UNSEEN)),
+                    Err(error) if is_held(&error) => return held(conn, claim).await,
                     // Waiters of one that rolls back can meet each other.
                     Err(error) if classify(&error) == Fault::Contention => {}
                     Err(error) => return Err(error),
@@ -241,21 +243,32 @@ fn is_held(error: &diesel::result::Error) -> bool {
     ["Lock wait timeout exceeded", "could not be acquired immediately"].iter().any(|text| info.message().contains(text))
 }
 
+/// What a claim is told that met a row which an open transaction holds: another's run, or no more than another's claim of
+/// something that has ended.
+async fn held(conn: &mut impl Claims, claim: &Claim) -> QueryResult<Claimed> {
+    Ok(claim.settle(look(conn, &claim.address).await?).unwrap_or(Claimed::Refused(UNSEEN)))
+}
+
 /// Begins a transaction and claims in it. Unless it was won, the transaction is over again.
 async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResult<Claimed> {
+    let nested = level.base() > 0;
+    let mut known = claim.known || claim.by != By::Key;
     for _ in 0..TRIES {
-        let nested = level.base() > 0;
         // Before anything is locked: a replay waits for nobody.
-        if !nested && let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
+        if known
+            && !nested
+            && let Some(settled) = claim.settle(look(conn, &claim.address).await?)
+        {
             return Ok(settled);
         }
+        known = true;
         Watch::put_on(conn);
         let begun = match level {
             Level::Own { isolation, .. } => begin_unless_held(conn, claim, isolation).await,
             Level::Nested { .. } => begin(conn, None).await,
         };
         match begun {
-            Err(error) if is_held(&error) => return Ok(Claimed::Refused(UNSEEN)),
+            Err(error) if is_held(&error) => return held(conn, claim).await,
             begun => begun?,
         }
         failpoint!("mysql.begun");
@@ -280,7 +293,7 @@ async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResul
                 let rolled_back = roll_back_to(conn, level.base()).await;
                 if is_held(&error) {
                     rolled_back?;
-                    return Ok(Claimed::Refused(UNSEEN));
+                    return held(conn, claim).await;
                 }
                 // Inside the caller's transaction there is nothing left to try again in.
                 if nested || classify(&error) != Fault::Contention {
@@ -346,7 +359,7 @@ async fn look_locked(conn: &mut impl Claims, address: &Address) -> QueryResult<O
 
 /// Writes the claim; `None` if the row may not be claimed.
 async fn upsert(conn: &mut impl Claims, claim: &Claim) -> QueryResult<Option<Fence>> {
-    let owner = Uuid::new_v4();
+    let owner = owner();
     conn.execute(Statement::new(CLAIM, claim_binds(claim, owner))).await?;
     let mut binds = address_binds(&claim.address);
     binds.push(Bind::Bytes(bytes::Bytes::copy_from_slice(owner.as_bytes())));

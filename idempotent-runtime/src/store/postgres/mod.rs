@@ -17,7 +17,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
-use texts::{ALIVE, CLAIM, COMPLETE_NEW, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql};
+use texts::{ALIVE, CLAIM, CLAIM_NEW, COMPLETE_NEW, COMPLETE_OVER, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql};
 
 use super::direct::{Direct, direct_verbs};
 use super::fault::{Fault, classify};
@@ -31,6 +31,7 @@ use super::{address_binds, change_binds, claim_binds, step_binds, stored_binds, 
 use crate::claim::{Address, By, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::connection::async_connection;
 use crate::database::Database;
+use crate::owner::owner;
 use crate::pool::Pooled;
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -195,6 +196,13 @@ impl<C: Pipes> Driver<C> for Postgres {
     fn open<'c>(&self, conn: &'c mut C, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
         async move {
             Watch::put_on(conn);
+            // A replay begins no transaction.
+            if let Level::Own { .. } = level
+                && claim.known
+                && let Some(settled) = claim.settle(look(conn, &claim.address).await?)
+            {
+                return Ok(settled);
+            }
             conn.open(claim, level).await
         }
         .boxed()
@@ -313,16 +321,20 @@ async fn renew_and_record(
 }
 
 async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claimed> {
-    // The statement below would write a row for a token that was never issued, or over one whose time is over.
-    if let By::Token(_) | By::Ticket(_) = claim.by
-        && let Some(settled) = claim.settle(look(conn, &claim.address).await?)
-    {
-        return Ok(settled);
+    // The statements below would write a row for a token that was never issued, or over one whose time is over.
+    if claim.known || matches!(claim.by, By::Token(_) | By::Ticket(_)) {
+        if let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
+            return Ok(settled);
+        }
+    } else {
+        let owner = owner();
+        if conn.execute(Statement::new(CLAIM_NEW, lock_and_claim_binds(claim, owner))).await? == 1 {
+            return Ok(Claimed::Won(Fence { owner, token: 1, generation: 1, attempt: 1 }));
+        }
     }
     for _ in 0..TRIES {
-        let owner = Uuid::new_v4();
-        let mut binds = claim_binds(claim, owner);
-        binds.push(Bind::Int(claim.address.lock()));
+        let owner = owner();
+        let binds = lock_and_claim_binds(claim, owner);
         let rows: Vec<ClaimRow> = conn.rows(Statement::<ClaimSql>::new(CLAIM, binds)).await?;
         let Some(row) = rows.into_iter().next() else { continue };
         match row.0 {
@@ -339,6 +351,13 @@ async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claime
     Ok(Claimed::Refused(UNSEEN))
 }
 
+/// Binds 1 to 11 of a claim, and 12 its lock.
+fn lock_and_claim_binds(claim: &Claim, owner: Uuid) -> Vec<Bind> {
+    let mut binds = claim_binds(claim, owner);
+    binds.push(Bind::Int(claim.address.lock()));
+    binds
+}
+
 async fn look(conn: &mut impl Pipes, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
     let rows: Vec<LookRow> = conn.rows(look).await?;
@@ -347,11 +366,12 @@ async fn look(conn: &mut impl Pipes, address: &Address) -> QueryResult<Option<Ro
 
 /// What a look and a lock say together. The look is judged first: concurrent replays fail the lock.
 fn judge(claim: &Claim, free: bool, row: Option<Row>) -> Claimed {
+    let stood = i64::from(row.is_some());
     match claim.settle(row) {
         Some(settled) => settled,
         None if !free => Claimed::Refused(UNSEEN),
-        // The row is written at the end, and finds its own token.
-        None => Claimed::Won(Fence { owner: Uuid::new_v4(), token: 0, generation: 0, attempt: 1 }),
+        // The row is written at the end, and finds its own token. Till then it says whether there was one.
+        None => Claimed::Won(Fence { owner: owner(), token: stood, generation: 0, attempt: 1 }),
     }
 }
 
@@ -359,7 +379,7 @@ fn complete_new(claim: &Claim, fence: Fence, stored: &Stored) -> Statement {
     let mut binds = claim_binds(claim, fence.owner);
     binds.truncate(8);
     binds.extend(stored_binds(&claim.address, stored));
-    Statement::new(COMPLETE_NEW, binds)
+    Statement::new(if fence.token == 0 { COMPLETE_NEW } else { COMPLETE_OVER }, binds)
 }
 
 async fn begin(conn: &mut impl Pipes, isolation: Isolation) -> QueryResult<()> {

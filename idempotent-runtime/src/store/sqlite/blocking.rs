@@ -5,12 +5,12 @@ use diesel::migration::MigrationConnection;
 use diesel::sqlite::SqliteConnection;
 use diesel::{OptionalExtension, QueryResult, RunQueryDsl};
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
-use uuid::Uuid;
 
 use super::texts::{BEGIN_READ, BEGIN_WRITE, CLAIM, PATIENCE, TEXTS, TRIES};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, UNSEEN};
 use crate::failpoint::failpoint;
 use crate::lifetime::Term;
+use crate::owner::owner;
 use crate::store::row::{LookRow, LookSql, WonSql, read_look};
 use crate::store::statement::{Bind, Statement};
 use crate::store::{End, Ended, Level, Stored, address_binds, claim_binds, fence_binds, sql, stored_binds, unbalanced};
@@ -128,7 +128,7 @@ pub(super) fn look(conn: &mut SqliteConnection, address: &Address) -> QueryResul
 
 /// Writes the claim; `None` if the row may not be claimed.
 pub(super) fn upsert(conn: &mut SqliteConnection, claim: &Claim) -> QueryResult<Option<Fence>> {
-    let owner = Uuid::new_v4();
+    let owner = owner();
     let won =
         Statement::<WonSql>::new(CLAIM, claim_binds(claim, owner)).get_result::<(i64, i64, i64)>(conn).optional()?;
     Ok(won.map(|(token, generation, attempt)| Fence { owner, token, generation, attempt }))
