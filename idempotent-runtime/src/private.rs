@@ -62,3 +62,5 @@ pub mod transition {
     pub use crate::machine::{close, close_via, failed, guard, open, open_via, outcome, returns};
     pub use crate::run::plain::{Opened, catch};
 }
+#[cfg(feature = "__nowhere")]
+pub use crate::store::nowhere::Nowhere;

@@ -110,6 +110,13 @@ macro_rules! server_database {
             size: usize,
             prepare: impl Fn(&mut $db) + Clone + Send + Sync + 'static,
         ) -> Pool<$db> {
+            let manager = AsyncDieselConnectionManager::new_with_config(url, manager_config(prepare));
+            Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+        }
+
+        /// How connections are made: prepared by `prepare`.
+        #[must_use]
+        pub fn manager_config(prepare: impl Fn(&mut $db) + Clone + Send + Sync + 'static) -> ManagerConfig<$db> {
             let mut config = ManagerConfig::default();
             config.custom_setup = Box::new(move |url| {
                 let (url, prepare) = (url.to_owned(), prepare.clone());
@@ -120,8 +127,7 @@ macro_rules! server_database {
                 }
                 .boxed()
             });
-            let manager = AsyncDieselConnectionManager::new_with_config(url, config);
-            Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+            config
         }
 
         impl Drop for Database {

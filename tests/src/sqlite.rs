@@ -128,6 +128,13 @@ pub fn blocking_pool(path: &str, size: u32) -> diesel::r2d2::Pool<diesel::r2d2::
 /// If the pool cannot be built.
 #[must_use]
 pub fn pool_at(path: &str, size: usize, prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> Pool<Db> {
+    let manager = AsyncDieselConnectionManager::new_with_config(path, manager_config(prepare));
+    Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+}
+
+/// How connections are made: prepared by `prepare`.
+#[must_use]
+pub fn manager_config(prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> ManagerConfig<Db> {
     let mut config = ManagerConfig::default();
     config.custom_setup = Box::new(move |path| {
         let (path, prepare) = (path.to_owned(), prepare.clone());
@@ -141,8 +148,7 @@ pub fn pool_at(path: &str, size: usize, prepare: impl Fn(&mut Db) + Clone + Send
         }
         .boxed()
     });
-    let manager = AsyncDieselConnectionManager::new_with_config(path, config);
-    Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+    config
 }
 
 impl Drop for Database {

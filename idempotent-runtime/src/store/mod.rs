@@ -12,6 +12,8 @@ pub(crate) mod wire;
 
 #[cfg(feature = "mysql")]
 mod mysql;
+#[cfg(feature = "__nowhere")]
+pub(crate) mod nowhere;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(feature = "sqlite")]
@@ -323,7 +325,7 @@ fn address_binds(address: &Address) -> Vec<Bind> {
 
 /// Binds 1 to 11 of the upsert.
 fn claim_binds(claim: &Claim, owner: uuid::Uuid) -> Vec<Bind> {
-    let Claim { address, fingerprint, ttl, lease, hold, max_attempts, arguments, by: _ } = claim;
+    let Claim { address, fingerprint, ttl, lease, hold, max_attempts, arguments, by: _, known: _ } = claim;
     let mut binds = address_binds(address);
     binds.extend([
         Bind::Bytes(bytes::Bytes::copy_from_slice(fingerprint.as_bytes())),

@@ -1,0 +1,6 @@
+//! The measurements on `PostgreSQL`.
+
+use tests::postgres as database;
+
+#[path = "on/mod.rs"]
+pub(crate) mod on;

@@ -1,0 +1,6 @@
+//! The measurements on `SQLite`.
+
+use tests::sqlite as database;
+
+#[path = "on/mod.rs"]
+pub(crate) mod on;
