@@ -35,7 +35,9 @@ crate::server::server_database!(
     AsyncMysqlConnection,
     "CREATE DATABASE {name} CHARACTER SET utf8mb4",
     "DROP DATABASE IF EXISTS {name}",
-    "mysql://nobody@127.0.0.1:1/nothing"
+    "mysql://nobody@127.0.0.1:1/nothing",
+    3306,
+    "?prefer_socket=false"
 );
 
 /// Inserts a row; gives its id.

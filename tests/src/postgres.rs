@@ -35,29 +35,10 @@ crate::server::server_database!(
     AsyncPgConnection,
     "CREATE DATABASE {name}",
     "DROP DATABASE IF EXISTS {name} WITH (FORCE)",
-    "postgres://nobody@127.0.0.1:1/nothing"
+    "postgres://nobody@127.0.0.1:1/nothing",
+    5432,
+    ""
 );
-
-impl Database {
-    /// The host and port of its server.
-    ///
-    /// # Panics
-    ///
-    /// If `TEST_POSTGRES_URL` names none.
-    #[must_use]
-    pub fn server(&self) -> String {
-        let (_, rest) = self.server.split_once("://").expect("a URL such as postgres://user@host:port/postgres");
-        let (authority, _) = rest.split_once('/').expect("a URL with a path");
-        let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-        if host.contains(':') { host.to_owned() } else { format!("{host}:5432") }
-    }
-
-    /// A pool whose connections go through a proxy.
-    #[must_use]
-    pub fn pool_through(&self, proxy: &crate::proxy::Proxy, size: usize) -> Pool<Db> {
-        pool_at(&self.location().replace(&self.server(), &proxy.address().to_string()), size, |_| {})
-    }
-}
 
 /// Inserts a row; gives its id.
 #[macro_export]

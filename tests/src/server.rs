@@ -1,9 +1,10 @@
 //! A database on a server: each test has one of its own there.
 
 /// `Database` on the server of an environment variable: `$db` is its connection, `$create` and `$drop` what is said to the
-/// server before and after the name, and `$nowhere` a URL at which there is none.
+/// server before and after the name, `$nowhere` a URL at which there is none, `$port` the port of one that names none, and
+/// `$there` what a URL says at its end so that nothing but its host and port is connected to.
 macro_rules! server_database {
-    ($db:ty, $create:literal, $drop:literal, $nowhere:literal) => {
+    ($db:ty, $create:literal, $drop:literal, $nowhere:literal, $port:literal, $there:literal) => {
         /// A database that goes with its test.
         #[derive(Debug)]
         pub struct Database {
@@ -37,6 +38,36 @@ macro_rules! server_database {
             pub fn location(&self) -> String {
                 let (base, _) = self.server.rsplit_once('/').expect("a URL with a path, such as that of a database");
                 format!("{base}/{}", self.name)
+            }
+
+            /// The host of its server, and the port if its variable names one.
+            fn host(&self) -> &str {
+                let (_, rest) = self.server.split_once("://").expect("a URL with a scheme");
+                let (authority, _) = rest.split_once('/').expect("a URL with a path, such as that of a database");
+                authority.rsplit_once('@').map_or(authority, |(_, host)| host)
+            }
+
+            /// The host and port of its server.
+            ///
+            /// # Panics
+            ///
+            /// If its variable names none.
+            #[must_use]
+            pub fn server(&self) -> String {
+                let host = self.host();
+                if host.contains(':') { host.to_owned() } else { format!("{host}:{}", $port) }
+            }
+
+            /// Where it is, behind a proxy.
+            fn location_behind(&self, proxy: &crate::proxy::Proxy) -> String {
+                let location = self.location() + $there;
+                location.replacen(&format!("{}/", self.host()), &format!("{}/", proxy.address()), 1)
+            }
+
+            /// A pool whose connections go through a proxy.
+            #[must_use]
+            pub fn pool_through(&self, proxy: &crate::proxy::Proxy, size: usize) -> Pool<$db> {
+                pool_at(&self.location_behind(proxy), size, |_| {})
             }
 
             /// A pool of `size` connections.
