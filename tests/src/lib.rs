@@ -5,6 +5,7 @@ pub mod postgres;
 pub mod proxy;
 pub(crate) mod server;
 pub mod sqlite;
+pub mod wire;
 
 use std::io::Write;
 use std::sync::Once;

@@ -1,9 +1,11 @@
 //! `MySQL` and `MariaDB`: each test has a database of its own on the server of `TEST_MYSQL_URL`.
 
 use diesel_async::pooled_connection::deadpool::Pool;
-use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig};
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::{AsyncConnection, AsyncMysqlConnection, SimpleAsyncConnection};
 use futures_util::FutureExt;
+
+use crate::wire::mysql::Conversation;
 
 /// The connection of the handlers.
 pub type Db = AsyncMysqlConnection;

@@ -70,6 +70,19 @@ macro_rules! server_database {
                 pool_at(&self.location_behind(proxy), size, |_| {})
             }
 
+            /// A pool of one connection, and what goes over its wire.
+            ///
+            /// # Panics
+            ///
+            /// If the pool cannot be built.
+            pub async fn counted(&self) -> (Pool<$db>, crate::wire::Wire) {
+                let wire = crate::wire::Wire::default();
+                let observed = wire.clone();
+                let observer = move || Conversation::new(observed.clone());
+                let proxy = crate::proxy::Proxy::observed(self.server(), observer).await;
+                (recycled(&self.location_behind(&proxy), 1, wire.recycling(), |_| {}), wire)
+            }
+
             /// A pool of `size` connections.
             #[must_use]
             pub fn pool(&self, size: usize) -> Pool<$db> {
@@ -141,14 +154,23 @@ macro_rules! server_database {
             size: usize,
             prepare: impl Fn(&mut $db) + Clone + Send + Sync + 'static,
         ) -> Pool<$db> {
-            let manager = AsyncDieselConnectionManager::new_with_config(url, manager_config(prepare));
-            Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+            recycled(url, size, RecyclingMethod::default(), prepare)
         }
 
-        /// How connections are made: prepared by `prepare`.
+        /// One that does this with a connection before it gives it out again.
+        ///
+        /// # Panics
+        ///
+        /// If the pool cannot be built.
         #[must_use]
-        pub fn manager_config(prepare: impl Fn(&mut $db) + Clone + Send + Sync + 'static) -> ManagerConfig<$db> {
+        pub fn recycled(
+            url: &str,
+            size: usize,
+            recycling: RecyclingMethod<$db>,
+            prepare: impl Fn(&mut $db) + Clone + Send + Sync + 'static,
+        ) -> Pool<$db> {
             let mut config = ManagerConfig::default();
+            config.recycling_method = recycling;
             config.custom_setup = Box::new(move |url| {
                 let (url, prepare) = (url.to_owned(), prepare.clone());
                 async move {
@@ -158,7 +180,8 @@ macro_rules! server_database {
                 }
                 .boxed()
             });
-            config
+            let manager = AsyncDieselConnectionManager::new_with_config(url, config);
+            Pool::builder(manager).max_size(size).build().expect("the pool can be built")
         }
 
         impl Drop for Database {

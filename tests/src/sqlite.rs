@@ -4,10 +4,14 @@ use std::path::PathBuf;
 
 use diesel::connection::SimpleConnection;
 use diesel::{Connection as _, SqliteConnection};
+use diesel_async::AsyncConnection as _;
 use diesel_async::pooled_connection::deadpool::Pool;
-use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig};
+use diesel_async::pooled_connection::{AsyncDieselConnectionManager, ManagerConfig, RecyclingMethod};
 use diesel_async::sync_connection_wrapper::SyncConnectionWrapper;
 use futures_util::FutureExt;
+
+use crate::wire::Wire;
+use crate::wire::sqlite::Statements;
 
 /// The connection of the handlers.
 pub type Db = SyncConnectionWrapper<SqliteConnection>;
@@ -73,6 +77,19 @@ impl Database {
         pool_at(&self.location(), size, prepare)
     }
 
+    /// A pool of one connection, and what it executes.
+    ///
+    /// # Panics
+    ///
+    /// If the pool cannot be built.
+    #[allow(clippy::unused_async, reason = "that of the other databases goes through a proxy")]
+    pub async fn counted(&self) -> (Pool<Db>, Wire) {
+        let wire = Wire::default();
+        let counted = wire.clone();
+        let prepare = move |conn: &mut Db| conn.set_instrumentation(Statements(counted.clone()));
+        (recycled(&self.location(), 1, wire.recycling(), prepare), wire)
+    }
+
     /// Where it is.
     #[must_use]
     pub fn location(&self) -> String {
@@ -128,14 +145,23 @@ pub fn blocking_pool(path: &str, size: u32) -> diesel::r2d2::Pool<diesel::r2d2::
 /// If the pool cannot be built.
 #[must_use]
 pub fn pool_at(path: &str, size: usize, prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> Pool<Db> {
-    let manager = AsyncDieselConnectionManager::new_with_config(path, manager_config(prepare));
-    Pool::builder(manager).max_size(size).build().expect("the pool can be built")
+    recycled(path, size, RecyclingMethod::default(), prepare)
 }
 
-/// How connections are made: prepared by `prepare`.
+/// One that does this with a connection before it gives it out again.
+///
+/// # Panics
+///
+/// If the pool cannot be built.
 #[must_use]
-pub fn manager_config(prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static) -> ManagerConfig<Db> {
+pub fn recycled(
+    path: &str,
+    size: usize,
+    recycling: RecyclingMethod<Db>,
+    prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static,
+) -> Pool<Db> {
     let mut config = ManagerConfig::default();
+    config.recycling_method = recycling;
     config.custom_setup = Box::new(move |path| {
         let (path, prepare) = (path.to_owned(), prepare.clone());
         async move {
@@ -148,7 +174,8 @@ pub fn manager_config(prepare: impl Fn(&mut Db) + Clone + Send + Sync + 'static)
         }
         .boxed()
     });
-    config
+    let manager = AsyncDieselConnectionManager::new_with_config(path, config);
+    Pool::builder(manager).max_size(size).build().expect("the pool can be built")
 }
 
 impl Drop for Database {

@@ -10,14 +10,14 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use diesel::prelude::*;
 use diesel_async::pooled_connection::deadpool::Pool;
-use diesel_async::pooled_connection::{AsyncDieselConnectionManager, RecyclingMethod};
+use diesel_async::pooled_connection::RecyclingMethod;
 use diesel_async::{AsyncConnection, RunQueryDsl, SimpleAsyncConnection};
 use http::{Request, StatusCode};
 use idempotent_runtime::{Error, Idempotency, Scope, Steps, idempotent};
 use serde::{Deserialize, Serialize};
 use tower::ServiceExt;
 
-use super::database::{Database, Db, SERIAL, inserted, manager_config};
+use super::database::{Database, Db, SERIAL, inserted, recycled};
 
 /// What every handler may use.
 #[derive(Clone)]
@@ -138,20 +138,13 @@ pub(crate) struct App {
     pub(crate) engine: Idempotency<Db>,
 }
 
-/// A pool that does not ask its connections whether they live before it hands them out, which by default diesel-async
-/// does: a round trip that both sides of a comparison would have in common.
-fn pool(database: &Database, connections: usize) -> Pool<Db> {
-    let mut config = manager_config(|_| {});
-    config.recycling_method = RecyclingMethod::Fast;
-    let manager = AsyncDieselConnectionManager::new_with_config(database.location(), config);
-    Pool::builder(manager).max_size(connections).build().expect("the pool can be built")
-}
-
 impl Shop {
     /// A shop over an empty database, with a pool of so many connections; `None` if there is no server.
     pub(crate) async fn open(connections: usize) -> Option<Self> {
         let database = Arc::new(Database::fresh().await?);
-        let pool = pool(&database, connections);
+        // Connections are not asked whether they live before they are handed out, which by default diesel-async does: a
+        // round trip more at each turn, on either side.
+        let pool = recycled(&database.location(), connections, RecyclingMethod::Fast, |_| {});
         let engine = Idempotency::builder(pool.clone(), Scope::shared()).build();
         engine.migrate().await.expect("the tables can be made");
         let create = format!("CREATE TABLE bench_orders (id {SERIAL}, amount BIGINT NOT NULL, note TEXT NOT NULL)");
