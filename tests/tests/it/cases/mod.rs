@@ -17,4 +17,5 @@ mod plain;
 mod pools;
 mod profiles;
 mod sealed;
+pub(crate) mod trips;
 mod waiting;

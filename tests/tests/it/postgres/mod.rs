@@ -6,3 +6,4 @@ mod connections;
 mod effects;
 mod guards;
 mod machines;
+mod trips;

@@ -119,6 +119,11 @@ impl Bench {
     pub(crate) async fn with(size: usize) -> Option<Self> {
         let database = Arc::new(Database::fresh().await?);
         let pool = database.pool(size);
+        Some(Self::over(database, pool).await)
+    }
+
+    /// Empty tables in an empty database.
+    pub(crate) async fn over(database: Arc<Database>, pool: Pool<Db>) -> Self {
         let bench = Self { pool, database };
         bench
             .run(&format!(
@@ -129,7 +134,7 @@ impl Bench {
                  CREATE TABLE effects (id {SERIAL}, what TEXT NOT NULL);"
             ))
             .await;
-        Some(bench)
+        bench
     }
 
     pub(crate) async fn conn(&self) -> diesel_async::pooled_connection::deadpool::Object<Db> {
