@@ -181,7 +181,7 @@ impl<C: Send + 'static> Steps<C> {
         let mut backoff = Backoff::default();
         loop {
             failpoint!("step.tx.before");
-            let cause = match self.attempt_tx(name, step.clone()).await? {
+            let cause = match self.attempt_tx(name, &mut backoff, step.clone()).await? {
                 Attempt::Committed(value, effects) => {
                     drop(pulse);
                     effects.run().await;
@@ -204,7 +204,7 @@ impl<C: Send + 'static> Steps<C> {
     }
 
     /// One transaction of a step.
-    async fn attempt_tx<T, E, F>(&mut self, name: &str, step: F) -> Result<Attempt<T>, E>
+    async fn attempt_tx<T, E, F>(&mut self, name: &str, backoff: &mut Backoff, step: F) -> Result<Attempt<T>, E>
     where
         T: Serialize,
         E: From<Error>,
@@ -244,7 +244,7 @@ impl<C: Send + 'static> Steps<C> {
             Ok(encoded) => encoded,
             Err(error) => {
                 drop(frame);
-                let met_another = driver.saw_contention(&mut conn);
+                let met_another = backoff.blames_another(*driver, &mut *conn, settings.isolation).await;
                 driver.roll_back(&mut conn).await.map_err(Error::unavailable)?;
                 conn.ended();
                 return match met_another {

@@ -76,7 +76,10 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
             }
         };
         let keeps_writes = matches!(end, End::Commit(_) | End::Forget);
-        let met_another = driver.saw_contention(&mut conn);
+        let met_another = match keeps_writes {
+            true => driver.saw_contention(&mut conn),
+            false => backoff.blames_another(driver, &mut conn, engine.settings.isolation).await,
+        };
         let end = if met_another && !keeps_writes { End::RollBack } else { end };
         failpoint!("transaction.executed");
         let closed = driver.close(&mut conn, &claim, fence, level, end).await;
@@ -135,7 +138,6 @@ pub(crate) async fn unclaimed<C: Send + 'static, B: Body<C>>(
                 resume_unwind(panic);
             }
         };
-        let met_another = driver.saw_contention(&mut conn);
         let keeps_writes = matches!(end, End::Commit(_) | End::Forget);
         let error = if keeps_writes {
             let committed = driver.commit(&mut conn).await;
@@ -154,6 +156,7 @@ pub(crate) async fn unclaimed<C: Send + 'static, B: Body<C>>(
             }
         } else {
             drop(frame);
+            let met_another = backoff.blames_another(driver, &mut conn, engine.settings.isolation).await;
             driver.roll_back(&mut conn).await.map_err(Error::unavailable)?;
             if !met_another {
                 return Ok(value);

@@ -245,6 +245,10 @@ pub(crate) trait Driver<C>: Send + Sync {
     fn depth(&self, conn: &mut C) -> QueryResult<u32>;
     /// Whether a serialization failure or a deadlock was met since the transaction began.
     fn saw_contention(&self, conn: &mut C) -> bool;
+    /// Whether the transaction, which was begun with this isolation, has failed by what may have been contention, unseen.
+    fn failed_unseen<'c>(&self, _: &'c mut C, _: Isolation) -> BoxFuture<'c, bool> {
+        Box::pin(std::future::ready(false))
+    }
     /// Turns the cache of prepared statements off.
     fn without_statement_cache(&self, conn: &mut C);
 

@@ -10,12 +10,13 @@ use super::wire::Wire;
 /// A connection with an instrumentation of its own keeps that: it cannot be taken out to be wrapped.
 pub(crate) struct Watch {
     contention: bool,
+    error: bool,
     next: Option<Box<dyn Instrumentation>>,
 }
 
 impl Watch {
     fn new() -> Self {
-        Self { contention: false, next: get_default_instrumentation() }
+        Self { contention: false, error: false, next: get_default_instrumentation() }
     }
 
     /// Puts a watch on a connection, where it takes nothing away, and makes it forget what was met before.
@@ -35,6 +36,12 @@ impl Watch {
         conn.watcher().downcast_ref::<Self>().is_some_and(Self::saw_contention)
     }
 
+    /// Whether a connection has met any error; whoever is not watched may have.
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "used there"))]
+    pub(crate) fn has_seen_error(conn: &mut impl Wire) -> bool {
+        conn.watcher().downcast_ref::<Self>().is_none_or(|watch| watch.error)
+    }
+
     /// Whether this may take the place of `current` without losing anything.
     fn may_replace(&self, current: &dyn Instrumentation) -> bool {
         match &self.next {
@@ -46,6 +53,7 @@ impl Watch {
     /// Forgets what earlier users of the connection met.
     fn reset(&mut self) {
         self.contention = false;
+        self.error = false;
     }
 
     fn saw_contention(&self) -> bool {
@@ -56,6 +64,7 @@ impl Watch {
 impl Instrumentation for Watch {
     fn on_connection_event(&mut self, event: InstrumentationEvent<'_>) {
         if let InstrumentationEvent::FinishQuery { error: Some(error), .. } = &event {
+            self.error = true;
             self.contention |= classify(error) == Fault::Contention;
         }
         if let Some(next) = &mut self.next {

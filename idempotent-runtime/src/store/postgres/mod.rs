@@ -17,7 +17,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use uuid::Uuid;
 
-use texts::{ALIVE, CLAIM, CLAIM_NEW, COMPLETE_NEW, COMPLETE_OVER, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql};
+use texts::{
+    ALIVE, ALIVE_AND_COMMIT, CLAIM, CLAIM_NEW, COMPLETE_NEW, COMPLETE_OVER, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql,
+};
 
 use super::direct::{Direct, direct_verbs};
 use super::fault::{Fault, classify};
@@ -251,15 +253,7 @@ impl<C: Pipes> Driver<C> for Postgres {
     }
 
     fn commit<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
-        async move {
-            // COMMIT of a transaction that an error has ended answers Ok, and rolls back.
-            if let Err(error) = conn.execute(Statement::new(ALIVE, vec![])).await {
-                conn.roll_back().await?;
-                return Err(error);
-            }
-            conn.commit().await
-        }
-        .boxed()
+        commit(conn).boxed()
     }
 
     fn seal<'c>(&self, conn: &'c mut C) -> BoxFuture<'c, QueryResult<()>> {
@@ -287,6 +281,17 @@ impl<C: Pipes> Driver<C> for Postgres {
             })
         );
         doomed || Watch::has_seen(conn)
+    }
+
+    /// The error of a statement that returns rows comes with its rows, past any instrumentation. What it was the server
+    /// does not tell a second time. Where transactions must be prepared for serialization failures it may have been one.
+    fn failed_unseen<'c>(&self, conn: &'c mut C, isolation: Isolation) -> BoxFuture<'c, bool> {
+        async move {
+            isolation != Isolation::ReadCommitted
+                && !Watch::has_seen_error(conn)
+                && conn.execute(Statement::new(ALIVE, vec![])).await.is_err()
+        }
+        .boxed()
     }
 
     fn migrate(&self, conn: Pooled<C>) -> Fallible<()> {
@@ -387,6 +392,22 @@ async fn begin(conn: &mut impl Pipes, isolation: Isolation) -> QueryResult<()> {
         0 => conn.begin_with(begin_sql(isolation)).await,
         _ => conn.begin().await,
     }
+}
+
+/// Ends what `begin` began. COMMIT of a transaction that an error has ended answers Ok, and rolls back: something has to
+/// fail before it, in the same round trip.
+async fn commit(conn: &mut impl Pipes) -> QueryResult<()> {
+    if depth(conn)? != 1 {
+        // Releasing a savepoint fails by itself there.
+        return conn.commit().await;
+    }
+    // Whoever finds the connection while this is under way must not use it.
+    conn.status().set_in_error();
+    let committed = conn.batch(ALIVE_AND_COMMIT).await;
+    if committed.is_ok() || conn.batch("ROLLBACK").await.is_ok() {
+        *conn.status() = TransactionManagerStatus::default();
+    }
+    committed
 }
 
 async fn roll_back_to(conn: &mut impl Pipes, base: u32) -> QueryResult<()> {

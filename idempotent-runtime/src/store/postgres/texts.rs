@@ -52,6 +52,8 @@ pub(super) const ROLL_BACK_TO_SAVEPOINT: &str = "ROLLBACK TO SAVEPOINT diesel_sa
 pub(super) const ALIVE: &str = "SELECT 1";
 /// A prepared statement, so that it queues behind the end statement even while that one is being prepared.
 pub(super) const COMMIT: &str = "COMMIT";
+/// Both as one text, which prepares nothing.
+pub(super) const ALIVE_AND_COMMIT: &str = "SELECT 1; COMMIT";
 
 /// Writes the completed row where there was none, or fails, so that the COMMIT behind it rolls back: a row that is there
 /// by now violates the primary key. Binds 1 to 8 as for a claim, then status, headers, body.

@@ -12,6 +12,7 @@ mod client;
 mod expiry;
 mod faults;
 mod held;
+mod hints;
 mod leases;
 mod protocol;
 mod races;
