@@ -126,7 +126,7 @@ where
                 run::leased(engine, claim, patience, body).await
             }
         };
-        settle(run::in_own_task(engine.tasks(), run).await, settings)
+        settle(run::to_its_end(engine.tasks(), run).await, settings)
     };
     let mut response = match answer.await {
         Ok(response) => response?,
