@@ -6,6 +6,7 @@
 #![allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "figures")]
 
 mod compile;
+mod floor;
 mod in_process;
 mod load;
 mod mysql;
@@ -15,6 +16,7 @@ mod report;
 mod rounds;
 mod sqlite;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Map, Value, json};
@@ -32,27 +34,21 @@ fn main() -> ExitCode {
             return ExitCode::FAILURE;
         }
     };
-    let summary = match measure(&options) {
-        Ok(summary) => summary,
-        Err(error) => {
-            eprintln!("bench: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    match write(&Value::Object(summary)) {
+    match measure(&options) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("bench: {SUMMARY} cannot be written: {error}");
+            eprintln!("bench: {error}");
             ExitCode::FAILURE
         }
     }
 }
 
-fn measure(options: &Options) -> Result<Map<String, Value>, String> {
-    let mut summary = Map::new();
-    summary.insert("quick".to_owned(), json!(options.quick));
+/// Measures what is asked for, and writes down each figure as soon as it is known.
+fn measure(options: &Options) -> Result<(), String> {
+    let mut summary = Summary::default();
+    summary.add("quick", json!(options.quick))?;
     if options.part("in-process") {
-        summary.insert("in_process_us".to_owned(), in_process::in_process(options));
+        summary.add("in_process_us", in_process::in_process(options))?;
     }
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(|error| error.to_string())?;
@@ -70,27 +66,42 @@ fn measure(options: &Options) -> Result<Map<String, Value>, String> {
                 if options.part("protocol") || options.part("rows") {
                     println!("{}", report.table(stringify!($database)));
                     figures = report.json();
+                    summary.add(stringify!($database), figures.clone())?;
                 }
                 if options.part("load") {
                     figures["load"] = runtime.block_on($database::on::load(options))?;
+                    summary.add(stringify!($database), figures)?;
                 }
-                summary.insert(stringify!($database).to_owned(), figures);
             }
         };
     }
     measure!(postgres);
     measure!(mysql);
     measure!(sqlite);
-    if options.part("compile") {
-        summary.insert("compile".to_owned(), compile::compile(options)?);
+    if options.database("postgres") && options.part("floor") {
+        summary.add("postgres_floor", runtime.block_on(floor::floor(options))?)?;
     }
-    Ok(summary)
+    if options.part("compile") {
+        summary.add("compile", compile::compile(options)?)?;
+    }
+    Ok(())
 }
 
-fn write(summary: &Value) -> std::io::Result<()> {
-    let path = std::path::Path::new(SUMMARY);
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder)?;
+/// All figures so far.
+#[derive(Debug, Default)]
+struct Summary(Map<String, Value>);
+
+impl Summary {
+    fn add(&mut self, name: &str, figures: Value) -> Result<(), String> {
+        self.0.insert(name.to_owned(), figures);
+        self.write().map_err(|error| format!("{SUMMARY} cannot be written: {error}"))
     }
-    std::fs::write(path, format!("{summary:#}\n"))
+
+    fn write(&self) -> std::io::Result<()> {
+        let path = Path::new(SUMMARY);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder)?;
+        }
+        std::fs::write(path, format!("{:#}\n", Value::Object(self.0.clone())))
+    }
 }

@@ -13,7 +13,7 @@ pub(crate) struct Options {
 }
 
 const DATABASES: [&str; 3] = ["postgres", "mysql", "sqlite"];
-const PARTS: [&str; 5] = ["protocol", "rows", "in-process", "load", "compile"];
+const PARTS: [&str; 6] = ["protocol", "rows", "in-process", "load", "floor", "compile"];
 
 impl Options {
     /// Reads the command line.
@@ -44,9 +44,12 @@ impl Options {
         self.databases.is_empty() || self.databases.iter().any(|asked| asked == name)
     }
 
-    /// Whether a part is asked for; all are, if none is named.
+    /// Whether a part is asked for. If none is named all are, but for what nobody does quickly.
     pub(crate) fn part(&self, name: &str) -> bool {
-        self.parts.is_empty() || self.parts.iter().any(|asked| asked == name)
+        match self.parts.is_empty() {
+            true => !(self.quick && name == "compile"),
+            false => self.parts.iter().any(|asked| asked == name),
+        }
     }
 
     /// Whether a side is asked for; all are, if none is named.

@@ -6,7 +6,7 @@ mod lock;
 mod memory;
 mod protocol;
 mod rows;
-mod shop;
+pub(crate) mod shop;
 
 use serde_json::Value;
 

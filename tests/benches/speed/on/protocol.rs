@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use http::StatusCode;
 use tokio::sync::Mutex;
 
-use super::shop::{Shop, Used, fresh_key, get_from, order_of, post_to, send};
+use super::shop::{Shop, Used, fresh_key, order_of, post_to, send};
 use super::{database, hand, lights, lock, memory};
 use crate::options::Options;
 use crate::report::DatabaseReport;
@@ -108,7 +108,6 @@ async fn sides(options: &Options, shop: &Shop, clients: usize) -> Option<Vec<Sid
     Some(sides)
 }
 
-/// A handler that reads an order by its primary key.
 async fn select(shop: &Shop, body: &axum::body::Bytes) -> Side {
     let ids: Arc<Vec<i64>> = Arc::new({
         let mut ids = Vec::new();
@@ -120,12 +119,12 @@ async fn select(shop: &Shop, body: &axum::body::Bytes) -> Side {
         ids
     });
     let next = Arc::new(AtomicU64::new(0));
-    let reader = shop.clone();
+    let (reader, body) = (shop.clone(), body.clone());
     Side::new("select", move |_| {
-        let (shop, ids) = (reader.clone(), Arc::clone(&ids));
+        let (shop, ids, body) = (reader.clone(), Arc::clone(&ids), body.clone());
         let at = usize::try_from(next.fetch_add(7_919, Ordering::Relaxed)).unwrap_or(0) % ids.len();
         async move {
-            shop.send(get_from(&format!("/orders/{}", ids[at])), StatusCode::OK).await;
+            shop.send(post_to(&format!("/orders/{}", ids[at]), &fresh_key(), body), StatusCode::OK).await;
         }
     })
 }
@@ -187,7 +186,7 @@ async fn rivals(shop: &Shop, clients: usize) -> Option<Vec<Side>> {
         }
     }));
     let mut used = Vec::new();
-    for _ in 0..USED / 20 {
+    while used.len() < USED {
         let session = memory::session(&router).await;
         for _ in 0..memory::ORDERS_OF_A_SESSION {
             let key = fresh_key();

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use axum::body::{Body, Bytes};
 use axum::extract::{Path, State};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::post;
 use axum::{Json, Router};
 use diesel::prelude::*;
 use diesel_async::pooled_connection::RecyclingMethod;
@@ -25,7 +25,6 @@ pub(crate) struct Shop {
     pub(crate) pool: Pool<Db>,
     pub(crate) router: Router,
     // Dropped last: the connections of the pool are in it.
-    #[allow(dead_code, reason = "it goes with the shop")]
     database: Arc<Database>,
 }
 
@@ -126,7 +125,8 @@ impl IntoResponse for Stopped {
     }
 }
 
-async fn find(State(app): State<App>, Path(id): Path<i64>) -> Result<Json<Order>, Failure> {
+/// What a repeat is measured against: the same request, answered by a SELECT of a row of the same size.
+async fn find(State(app): State<App>, Path(id): Path<i64>, Json(_): Json<Order>) -> Result<Json<Order>, Failure> {
     let mut conn = app.pool.get().await?;
     Ok(Json(bench_orders::table.find(id).first(&mut *conn).await?))
 }
@@ -156,9 +156,15 @@ impl Shop {
             .route("/transactional", post(transactional))
             .route("/leased", post(leased))
             .route("/steps/{steps}", post(stepped))
-            .route("/orders/{id}", get(find))
+            .route("/orders/{id}", post(find))
             .with_state(App { pool: pool.clone(), engine });
         Some(Self { pool, router, database })
+    }
+
+    /// The address of its database.
+    #[allow(dead_code, reason = "asked on PostgreSQL")]
+    pub(crate) fn location(&self) -> String {
+        self.database.location()
     }
 
     /// Sends a request, and reads its answer.
@@ -180,10 +186,6 @@ pub(crate) async fn send(router: &Router, request: Request<Body>, expected: Stat
 pub(crate) fn post_to(path: &str, key: &str, body: Bytes) -> Request<Body> {
     let request = Request::post(path).header("content-type", "application/json").header("idempotency-key", key);
     request.body(Body::from(body)).expect("a request")
-}
-
-pub(crate) fn get_from(path: &str) -> Request<Body> {
-    Request::get(path).body(Body::empty()).expect("a request")
 }
 
 /// The body of an order, of about so many bytes.
