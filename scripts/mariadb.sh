@@ -7,6 +7,7 @@
 
 mariadb_account=   # who runs the server in root's place
 mariadb_pid=       # the server, once it is started
+mariadb_buffer=${mariadb_buffer:-128M}   # how much of its tables it keeps in memory
 
 # find_mariadb NAME…: the first of these programs that this machine has, also where servers are kept.
 find_mariadb() {
@@ -60,7 +61,7 @@ start_mariadb() {
         : >"$folder/mariadb.log"
         as_mariadb "$server" --no-defaults --datadir="$folder/mariadb/data" --socket="$folder/mariadb/socket" \
             --port="$port" --bind-address=127.0.0.1 --max-connections=300 --pid-file="$folder/mariadb/pid" \
-            --character-set-server=utf8mb4 >>"$folder/mariadb.log" 2>&1 &
+            --character-set-server=utf8mb4 --innodb-buffer-pool-size="$mariadb_buffer" >>"$folder/mariadb.log" 2>&1 &
         mariadb_pid=$!
         for asked in {1..300}; do
             if grep -q "ready for connections" "$folder/mariadb.log"; then

@@ -46,7 +46,7 @@ impl Statements {
             shop.send(post_to("/transactional", &key, body.clone()), StatusCode::CREATED).await;
         }
         shop.send(post_to("/transactional", &format!("{KEY}{FIRST_USED}"), body.clone()), StatusCode::CREATED).await;
-        shop.send(post_to("/leased", &format!("{KEY}{FIRST_USED}"), body.clone()), StatusCode::CREATED).await;
+        shop.send(post_to("/leased", &format!("{KEY}{LAST_FRESH}"), body.clone()), StatusCode::CREATED).await;
         shop.send(post_to("/orders/1", KEY, body), StatusCode::OK).await;
         let mut conn = shop.pool.get().await.expect("a connection");
         let prepared = diesel::sql_query("SELECT statement FROM pg_prepared_statements ORDER BY prepare_time");
@@ -77,29 +77,20 @@ impl Statements {
         let note = format!("'{}'", "n".repeat(984));
         let order = self.with("INSERT INTO \"bench_orders\"", "", &["1", &note])?;
         let find = self.with("SELECT", "FROM \"bench_orders\"", &["1", "1"])?.replace("= 1)", "= :k)");
-        let operation = |name| ["''", name, "'everybody'", &key].map(str::to_owned);
-        let claim = |name, more: &[&str]| -> Vec<String> {
-            let claimed = [fingerprint.as_str(), &owner, "30000::bigint", "259200000::bigint"];
-            operation(name)
-                .into_iter()
-                .chain(claimed.into_iter().chain(more.iter().copied()).map(str::to_owned))
-                .collect()
-        };
-        let with = |begins, holds, values: Vec<String>| {
-            self.with(begins, holds, &values.iter().map(String::as_str).collect::<Vec<_>>())
-        };
-        let look = with("SELECT", "FROM idempotency_keys", operation("'bench.transactional'").to_vec())?;
+        // The values are numbered as they appear in the text.
+        let (lease, ttl, fence) = ("30000::bigint", "259200000::bigint", "1::bigint");
+        let address = ["''", "''", "''", &key];
+        let answer = ["201::bigint", &headers, &body];
+        let look = self.with("SELECT", "FROM idempotency_keys", &address)?;
         let gate = self.with("SELECT pg_try_advisory_xact_lock", "", &[":k::bigint"])?;
-        let record = with(
-            "INSERT INTO idempotency_keys",
-            "status",
-            claim("'bench.transactional'", &["201::bigint", &headers, &body]),
-        )?;
-        let claims = claim("'bench.leased'", &["0::bigint", "0::bigint", "NULL::bytea", ":k::bigint"]);
-        let claims = with("INSERT INTO idempotency_keys", "pg_try_advisory_xact_lock", claims)?;
-        let fence = operation("'bench.leased'").into_iter();
-        let completion = [owner.as_str(), "1::bigint", "201::bigint", &headers, &body].map(str::to_owned);
-        let complete = with("UPDATE idempotency_keys", "status", fence.chain(completion).collect())?;
+        let claimed = [&fingerprint, "0::bigint", &owner, lease, ttl, "NULL::bytea", ":k::bigint"];
+        let claim =
+            self.with("INSERT INTO idempotency_keys", "pg_try_advisory_xact_lock", &[&address[..], &claimed].concat())?;
+        let recorded = [&fingerprint, &owner, lease, ttl];
+        let record =
+            self.with("INSERT INTO idempotency_keys", "status", &[&address[..], &recorded, &answer].concat())?;
+        let complete =
+            self.with("UPDATE idempotency_keys", "status", &[&answer[..], &address, &[&owner, fence]].concat())?;
         let bare = format!("BEGIN;\n{order}COMMIT;\n");
         let transactional = format!(
             "\\startpipeline\nBEGIN ISOLATION LEVEL READ COMMITTED;\n{gate}{look}SAVEPOINT diesel_savepoint_1;\n\\endpipeline\n\
@@ -107,7 +98,7 @@ impl Statements {
         );
         let find = format!("\\set k random(1, {USED})\n{find}");
         Ok([
-            ("leased", format!("{fresh}{claims}{bare}{complete}")),
+            ("leased", format!("{fresh}{claim}{bare}{complete}")),
             ("bare", bare),
             ("transactional", fresh + &transactional),
             ("look", used + &look),

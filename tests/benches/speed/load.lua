@@ -1,4 +1,4 @@
--- What `wrk` sends to `orders` and to `orders_bare`: wrk … URL -- MODE RUN, where RUN tells the keys of runs apart.
+-- What `wrk` sends to `orders` and to `orders_bare`: wrk … URL -- MODE RUN BODY, where RUN tells the keys of runs apart.
 --   fresh   places an order, each under a key of its own
 --   replay  repeats one of a thousand requests, which `fill` has placed
 --   read    reads one of them by its number
@@ -12,11 +12,10 @@ function setup(thread)
     table.insert(threads, thread)
 end
 
-local body = '{"item":"book","amount":2000,"currency":"usd"}'
 local counter = 0
 
 function init(args)
-    mode, run = args[1], args[2]
+    mode, run, body = args[1], args[2], args[3]
     statuses = {}
     headers = {
         ["Authorization"] = "Bearer " .. run,

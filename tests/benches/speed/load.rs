@@ -15,6 +15,9 @@ use crate::rounds::{Spread, round};
 const PROGRAMS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/programs");
 const SCRIPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/speed/load.lua");
 
+/// What is ordered.
+const ORDER: &str = r#"{"item":"book","amount":2000,"currency":"usd"}"#;
+
 /// How many connections `wrk` keeps open, unless it is about the one hot key.
 const CONNECTIONS: usize = 32;
 /// How many connections ask for the one hot key.
@@ -68,7 +71,7 @@ fn wrk(service: &Service, connections: usize, seconds: u32, mode: &str, run: &st
     let output = Command::new("wrk")
         .args(["--threads", "2", "--latency", "--timeout", "30s", "--script", SCRIPT])
         .args(["--connections", &connections.to_string(), "--duration", &format!("{seconds}s")])
-        .args([&service.url, "--", mode, run])
+        .args([&service.url, "--", mode, run, ORDER])
         .output()
         .map_err(|error| format!("wrk cannot be started: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
@@ -85,7 +88,8 @@ async fn fill(service: &Service, run: &str) -> Result<(), String> {
             .post(format!("{}/orders", service.url))
             .bearer_auth(run)
             .header("idempotency-key", format!("{run}-fill-{n:012x}"))
-            .json(&json!({ "item": "book", "amount": 2000, "currency": "usd" }));
+            .header("content-type", "application/json")
+            .body(ORDER);
         let answer = request.send().await.map_err(|error| error.to_string())?;
         if answer.status() != 201 {
             return Err(format!("an order was answered {}", answer.status()));
@@ -125,7 +129,13 @@ pub(crate) async fn load(options: &Options, database: &str, urls: [String; 2]) -
                 } else {
                     "replays".to_owned()
                 };
-                seen[side].push(wrk(service, connections, seconds, modes[side], &user)?);
+                let run = wrk(service, connections, seconds, modes[side], &user)?;
+                // While the one order is placed, the others are told that it is.
+                let expected = |status: &str| status.starts_with('2') || (name == "hot_key" && status == "409");
+                if let Some((status, count)) = run.statuses.iter().find(|(status, _)| !expected(status)) {
+                    return Err(format!("{database}, {name}: {count} answers of {status}"));
+                }
+                seen[side].push(run);
                 if name == "hot_key" && side == 0 && orders_of(service, &user).await? != 1 {
                     return Err("one key has placed several orders".to_owned());
                 }

@@ -14,9 +14,6 @@ use crate::report::DatabaseReport;
 use crate::rounds::{CLIENTS, Side, measure};
 
 const FEW: u64 = 10_000;
-/// What the handler is called whose records these are, and whom they belong to: `Scope::shared()`.
-const OPERATION: &str = "bench.leased";
-const SCOPE: &str = "everybody";
 /// How many records one statement writes.
 const BATCH: u64 = 500_000;
 
@@ -113,20 +110,20 @@ fn fill(from: u64, to: u64, spread: u64) -> String {
     match database::NAME {
         "postgres" => format!(
             "INSERT INTO idempotency_keys (namespace, operation, scope, key, {columns}) \
-             SELECT '', '{OPERATION}', '{SCOPE}', lpad(to_hex(n * {spread}), 8, '0') || '-' || lpad(to_hex(n), 27, '0'), \
+             SELECT '', '', '', lpad(to_hex(n * {spread}), 8, '0') || '-' || lpad(to_hex(n), 27, '0'), \
              sha256(n::text::bytea), 1, 0, '\\x00112233445566778899aabbccddeeff'::bytea, 1, 1, 1, {times}, \
              201, '[]'::bytea, '{body}'::bytea FROM generate_series({from}::bigint, {last}) AS n"
         ),
         "mysql" => format!(
             "INSERT INTO idempotency_keys (namespace, operation, scope, `key`, {columns}) \
-             SELECT '', '{OPERATION}', '{SCOPE}', LOWER(CONCAT(LPAD(HEX(seq * {spread}), 8, '0'), '-', LPAD(HEX(seq), 27, '0'))), \
+             SELECT '', '', '', LOWER(CONCAT(LPAD(HEX(seq * {spread}), 8, '0'), '-', LPAD(HEX(seq), 27, '0'))), \
              UNHEX(SHA2(seq, 256)), 1, 0, X'00112233445566778899aabbccddeeff', 1, 1, 1, {times}, \
              201, '[]', '{body}' FROM seq_{from}_to_{last}"
         ),
         _ => format!(
             "INSERT INTO idempotency_keys (namespace, operation, scope, key, {columns}) \
              WITH RECURSIVE numbers (n) AS (SELECT {from} UNION ALL SELECT n + 1 FROM numbers WHERE n < {last}) \
-             SELECT '', '{OPERATION}', '{SCOPE}', printf('%08x-%027x', n * {spread}, n), \
+             SELECT '', '', '', printf('%08x-%027x', n * {spread}, n), \
              randomblob(32), 1, 0, X'00112233445566778899aabbccddeeff', 1, 1, 1, {times}, \
              201, CAST('[]' AS BLOB), CAST('{body}' AS BLOB) FROM numbers"
         ),
