@@ -8,6 +8,7 @@
 binaries=             # the folder of initdb and pg_ctl
 postgres_account=     # who runs the server in root's place: it refuses to run as root
 postgres_running=no
+postgres_buffer=${postgres_buffer:-128MB}   # how much of its tables the server keeps in memory
 
 # The newest PostgreSQL server of this machine: prints the folder of its programs, or nothing.
 find_postgres() {
@@ -64,7 +65,8 @@ start_postgres() {
         port=$((10000 + RANDOM % 20000))
         postgres_running=maybe
         if as_postgres "$binaries/pg_ctl" start --silent --wait --timeout=60 --pgdata=data --log=log --options="-p $port \
-            -c listen_addresses=127.0.0.1 -c unix_socket_directories='$folder/postgres' -c max_connections=300" \
+            -c listen_addresses=127.0.0.1 -c unix_socket_directories='$folder/postgres' -c max_connections=300 \
+            -c shared_buffers=$postgres_buffer" \
             >"$folder/pg_ctl.log" 2>&1; then
             postgres_running=yes
             export TEST_POSTGRES_URL="postgres://postgres@127.0.0.1:$port/postgres"
