@@ -4,6 +4,7 @@ mod answers;
 mod body;
 mod call;
 mod convert;
+mod own_task;
 mod serve;
 mod token;
 mod transition;

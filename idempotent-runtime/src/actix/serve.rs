@@ -10,6 +10,7 @@ use http::header::{HeaderName, HeaderValue};
 use super::answers::{capture, refuse};
 use super::call::{Again, Call, asked};
 use super::convert::{insert, ours};
+use super::own_task::in_own_task;
 use crate::engine::Engine;
 use crate::global::{self, AnyEngine, EngineFor};
 use crate::http::answers::settle;
@@ -52,7 +53,7 @@ where
             engine: engine.erased(),
         };
         let run = shared::transactional(inner, claim, patience, call.head.method, body);
-        let outcome = shared::in_own_local_task(Engine::tasks(&**engine.inner()), run).await;
+        let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, key)
@@ -118,7 +119,7 @@ where
         let (inner, request) = (Arc::clone(&engine), call.request);
         let body = async move { capture(handler(request, args).await, policy.keep, expiry, inner.settings()).await };
         let run = shared::leased(Arc::clone(&engine), claim, patience, body);
-        let outcome = shared::in_own_local_task(engine.tasks(), run).await;
+        let outcome = in_own_task(engine.tasks(), run).await;
         settle(outcome, engine.settings()).map_err(ours)
     };
     with_key(answer.await, key)
@@ -155,7 +156,7 @@ where
             }
         };
         let run = shared::stepped(inner, claim, patience, body);
-        let outcome = shared::in_own_local_task(Engine::tasks(&**engine.inner()), run).await;
+        let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, key)

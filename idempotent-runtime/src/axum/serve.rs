@@ -12,7 +12,7 @@ use super::call::{Again, Call, asked};
 use crate::engine::Engine;
 use crate::global::{self, AnyEngine, EngineFor};
 use crate::http::answers::settle;
-use crate::http::{Expiry, claim_of, run as shared, sent_key};
+use crate::http::{Expiry, claim_of, run as shared, sent_key, to_its_end};
 use crate::run::{self, Patience, Ran};
 use crate::steps::Steps;
 use crate::store::End;
@@ -42,7 +42,7 @@ where
         let body = Handler { first, again: call.again, run: handler, policy, expiry, engine: engine_of_body };
         let (patience, _caller) = Patience::of(policy.in_flight);
         let run = shared::transactional(inner, claim, patience, call.head.method.clone(), body);
-        let outcome = shared::to_its_end(engine.inner().tasks(), run).await;
+        let outcome = to_its_end(engine.inner().tasks(), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, policy, &head)
@@ -105,7 +105,7 @@ where
         let (patience, _caller) = Patience::of(policy.in_flight);
         let body = async move { capture(handler(args).await, policy.keep, expiry, inner.settings()).await };
         let run = shared::leased(Arc::clone(&engine), claim, patience, body);
-        let outcome = shared::to_its_end(engine.tasks(), run).await;
+        let outcome = to_its_end(engine.tasks(), run).await;
         settle(outcome, engine.settings()).map_err(ours)
     };
     with_key(answer.await, policy, &head)
@@ -141,7 +141,7 @@ where
             }
         };
         let run = shared::stepped(inner, claim, patience, body);
-        let outcome = shared::to_its_end(Engine::tasks(&**engine.inner()), run).await;
+        let outcome = to_its_end(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
     with_key(answer.await, policy, &head)

@@ -3,9 +3,6 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use tokio_util::task::TaskTracker;
-use tracing::Instrument;
-
 use crate::claim::{By, Claim};
 use crate::engine::{Engine, Inner};
 use crate::error::Error;
@@ -72,67 +69,4 @@ pub(crate) async fn stepped<C: Send + 'static, R, Fut: Future<Output = Ran<R>>>(
         async move { body(steps.await).await }
     };
     run::leased(&erased, claim, patience, with_steps).await
-}
-
-/// Runs claim to completion whatever becomes of the caller: a client that hangs up stops nothing, and nothing is dropped in
-/// the middle of a statement. The run stays in the caller's task as long as there is one, since a task of its own would
-/// cost each request two more turns of the scheduler; left alone, it goes on in a task of its own.
-#[cfg(any(feature = "axum", feature = "tower"))]
-pub(crate) fn to_its_end<T: Send + 'static, F: Future<Output = T> + Send + 'static>(
-    tasks: &TaskTracker,
-    run: F,
-) -> impl Future<Output = T> + Send + use<T, F> {
-    // Those who shut down wait for it, in whosever task it runs.
-    let run = tasks.track_future(run.in_current_span());
-    ToItsEnd { run: Some(Box::pin(run)), runtime: tokio::runtime::Handle::current() }
-}
-
-/// A run that outlives its caller.
-#[cfg(any(feature = "axum", feature = "tower"))]
-struct ToItsEnd<F: Future<Output: Send> + Send + 'static> {
-    /// Until it has ended, or panicked.
-    run: Option<std::pin::Pin<Box<F>>>,
-    runtime: tokio::runtime::Handle,
-}
-
-#[cfg(any(feature = "axum", feature = "tower"))]
-impl<F: Future<Output: Send> + Send + 'static> Future for ToItsEnd<F> {
-    type Output = F::Output;
-
-    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut std::task::Context<'_>) -> std::task::Poll<F::Output> {
-        let mut run = self.run.take().unwrap_or_else(|| unreachable!("nobody asks again what has ended"));
-        let polled = run.as_mut().poll(cx);
-        if polled.is_pending() {
-            self.run = Some(run);
-        }
-        polled
-    }
-}
-
-#[cfg(any(feature = "axum", feature = "tower"))]
-impl<F: Future<Output: Send> + Send + 'static> Drop for ToItsEnd<F> {
-    fn drop(&mut self) {
-        if let Some(run) = self.run.take() {
-            self.runtime.spawn(run);
-        }
-    }
-}
-
-/// The same for what must not leave this thread: in a task of its own from the beginning.
-///
-/// It is boxed here, since tokio moves what it spawns several times, and all of a run is some kilobytes.
-#[cfg(feature = "actix")]
-pub(crate) fn in_own_local_task<T: 'static, F: Future<Output = T> + 'static>(
-    tasks: &TaskTracker,
-    run: F,
-) -> impl Future<Output = T> + use<T, F> {
-    joined(tasks.spawn_local(Box::pin(run.in_current_span())))
-}
-
-#[cfg(feature = "actix")]
-async fn joined<T>(task: tokio::task::JoinHandle<T>) -> T {
-    match task.await {
-        Ok(outcome) => outcome,
-        Err(error) => std::panic::resume_unwind(error.into_panic()),
-    }
 }

@@ -44,6 +44,20 @@ pub(crate) fn depth(conn: &mut impl Wire) -> QueryResult<u32> {
     Ok(conn.status().transaction_depth()?.map_or(0, u32::from))
 }
 
+/// Ends the outermost transaction in one round trip. Where that fails it is rolled back; where that fails too, the
+/// connection is one that its pool discards.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+pub(crate) async fn end_with(conn: &mut impl Wire, sql: &str, roll_back: &str) -> QueryResult<()> {
+    // Whoever finds the connection while this is under way must not use it.
+    conn.status().set_in_error();
+    let ended = conn.batch(sql).await;
+    if ended.is_err() {
+        conn.batch(roll_back).await?;
+    }
+    *conn.status() = TransactionManagerStatus::default();
+    ended
+}
+
 /// Implements [`Rows`] for a connection of diesel-async. Not to be said generically: what diesel asks of a connection
 /// cannot be proven for a type parameter.
 #[allow(unused_macros, reason = "used by each backend's feature")]

@@ -14,7 +14,7 @@ use tower_service::Service;
 use super::body::IdempotencyBody;
 use super::layer::Rules;
 use crate::http::answers::{Refused, refuse, settle};
-use crate::http::{self as shared, Asked, Claimed, Expiry, claim_of, read, run, runs_unclaimed, sent_key};
+use crate::http::{self as shared, Asked, Claimed, Expiry, claim_of, read, run, runs_unclaimed, sent_key, to_its_end};
 use crate::run::{Patience, Ran};
 use crate::store::End;
 use crate::terms::{KeySource, Policy};
@@ -126,7 +126,7 @@ where
                 run::leased(engine, claim, patience, body).await
             }
         };
-        settle(run::to_its_end(engine.tasks(), run).await, settings)
+        settle(to_its_end(engine.tasks(), run).await, settings)
     };
     let mut response = match answer.await {
         Ok(response) => response?,

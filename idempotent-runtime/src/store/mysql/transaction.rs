@@ -6,7 +6,7 @@ use diesel::connection::{TransactionDepthChange, TransactionManagerStatus, Valid
 use super::texts::{COMMIT, ROLL_BACK, begin_sql, held_open};
 use crate::claim::Claim;
 use crate::store::Isolation;
-use crate::store::wire::{Wire, depth};
+use crate::store::wire::{Wire, depth, end_with};
 
 /// Begins a transaction of ours, or a savepoint inside the caller's.
 pub(super) async fn begin(conn: &mut impl Wire, isolation: Option<Isolation>) -> QueryResult<()> {
@@ -46,26 +46,14 @@ pub(super) async fn commit(conn: &mut impl Wire) -> QueryResult<()> {
     if depth(conn)? != 1 {
         return conn.commit().await;
     }
-    end_with(conn, COMMIT).await
+    end_with(conn, COMMIT, ROLL_BACK).await
 }
 
 pub(super) async fn roll_back(conn: &mut impl Wire) -> QueryResult<()> {
     if depth(conn)? != 1 {
         return conn.roll_back().await;
     }
-    end_with(conn, ROLL_BACK).await
-}
-
-/// Ends the outermost transaction in one round trip. Where that fails it is rolled back; where that fails too, the
-/// connection is one that its pool discards.
-async fn end_with(conn: &mut impl Wire, sql: &str) -> QueryResult<()> {
-    conn.status().set_in_error();
-    let ended = conn.batch(sql).await;
-    if ended.is_err() {
-        conn.batch(ROLL_BACK).await?;
-    }
-    *conn.status() = TransactionManagerStatus::default();
-    ended
+    end_with(conn, ROLL_BACK, ROLL_BACK).await
 }
 
 /// Rolls back until the connection is as deep as it was. What the server has rolled back by itself has no savepoints
@@ -75,7 +63,7 @@ pub(super) async fn roll_back_to(conn: &mut impl Wire, base: u32) -> QueryResult
         return Ok(());
     }
     if base == 0 {
-        return end_with(conn, ROLL_BACK).await;
+        return end_with(conn, ROLL_BACK, ROLL_BACK).await;
     }
     while depth(conn)? > base {
         conn.roll_back().await?;

@@ -1,6 +1,7 @@
 //! `PostgreSQL`: a claim inside a transaction takes an advisory lock and looks; its row is written at the end, with the
 //! answer, by a statement that fails unless it wrote. Both ends of the transaction are sent in one piece each.
 
+mod claim;
 mod pipeline;
 mod stepwise;
 mod texts;
@@ -15,22 +16,18 @@ use diesel_async::async_connection_wrapper::AsyncConnectionWrapper;
 use diesel_migrations::{EmbeddedMigrations, MigrationHarness, embed_migrations};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use uuid::Uuid;
 
-use texts::{
-    ALIVE, ALIVE_AND_COMMIT, CLAIM, CLAIM_NEW, COMPLETE_NEW, COMPLETE_OVER, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql,
-};
+use texts::{ALIVE, ALIVE_AND_COMMIT, COMPLETE_NEW, COMPLETE_OVER, RENEW_AND_RECORD, SWEEP, TEXTS, begin_sql};
 
 use super::direct::{Direct, direct_verbs};
 use super::fault::{Fault, classify};
-use super::row::{ClaimRow, ClaimSql, FOUND, LookRow, LookSql, WON};
-use super::row::{read_found, read_look};
+use super::row::{ClaimRow, ClaimSql, LookRow, LookSql, read_look};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
-use super::wire::{Rows, async_rows, async_wire, depth};
+use super::wire::{Rows, async_rows, async_wire, depth, end_with};
 use super::{Access, Change, Driver, End, Ended, Isolation, Level, Stored};
 use super::{address_binds, change_binds, claim_binds, step_binds, stored_binds, unbalanced};
-use crate::claim::{Address, By, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
+use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::connection::async_connection;
 use crate::database::Database;
 use crate::owner::owner;
@@ -39,9 +36,6 @@ use crate::pool::Pooled;
 type Fallible<T> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 const MIGRATIONS: EmbeddedMigrations = embed_migrations!("migrations/postgres");
-
-/// How often a leased claim is tried that lost a race between its look and its write.
-const TRIES: usize = 10;
 
 dialect!(Pg);
 
@@ -127,7 +121,7 @@ impl<C: Pipes> Driver<C> for Postgres {
     direct_verbs!(C);
 
     fn claim<'c>(&self, conn: &'c mut C, claim: &'c Claim) -> BoxFuture<'c, QueryResult<Claimed>> {
-        claim_alone(conn, claim).boxed()
+        claim::alone(conn, claim).boxed()
     }
 
     fn record_step<'c>(
@@ -325,44 +319,6 @@ async fn renew_and_record(
     fenced(conn, RENEW_AND_RECORD, binds).await
 }
 
-async fn claim_alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claimed> {
-    // The statements below would write a row for a token that was never issued, or over one whose time is over.
-    if claim.known || matches!(claim.by, By::Token(_) | By::Ticket(_)) {
-        if let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
-            return Ok(settled);
-        }
-    } else {
-        let owner = owner();
-        if conn.execute(Statement::new(CLAIM_NEW, lock_and_claim_binds(claim, owner))).await? == 1 {
-            return Ok(Claimed::Won(Fence { owner, token: 1, generation: 1, attempt: 1 }));
-        }
-    }
-    for _ in 0..TRIES {
-        let owner = owner();
-        let binds = lock_and_claim_binds(claim, owner);
-        let rows: Vec<ClaimRow> = conn.rows(Statement::<ClaimSql>::new(CLAIM, binds)).await?;
-        let Some(row) = rows.into_iter().next() else { continue };
-        match row.0 {
-            WON => return Ok(Claimed::Won(Fence { owner, token: row.1, generation: row.2, attempt: row.3 })),
-            FOUND => {
-                if let Some(settled) = read_found(&claim.address, row).and_then(|row| claim.settle(Some(row))) {
-                    return Ok(settled);
-                }
-            }
-            // Somebody holds the lock: a transaction whose row cannot be seen yet.
-            _ => return Ok(Claimed::Refused(UNSEEN)),
-        }
-    }
-    Ok(Claimed::Refused(UNSEEN))
-}
-
-/// Binds 1 to 11 of a claim, and 12 its lock.
-fn lock_and_claim_binds(claim: &Claim, owner: Uuid) -> Vec<Bind> {
-    let mut binds = claim_binds(claim, owner);
-    binds.push(Bind::Int(claim.address.lock()));
-    binds
-}
-
 async fn look(conn: &mut impl Pipes, address: &Address) -> QueryResult<Option<Row>> {
     let look = Statement::<LookSql>::new(TEXTS.look, address_binds(address));
     let rows: Vec<LookRow> = conn.rows(look).await?;
@@ -401,13 +357,7 @@ async fn commit(conn: &mut impl Pipes) -> QueryResult<()> {
         // Releasing a savepoint fails by itself there.
         return conn.commit().await;
     }
-    // Whoever finds the connection while this is under way must not use it.
-    conn.status().set_in_error();
-    let committed = conn.batch(ALIVE_AND_COMMIT).await;
-    if committed.is_ok() || conn.batch("ROLLBACK").await.is_ok() {
-        *conn.status() = TransactionManagerStatus::default();
-    }
-    committed
+    end_with(conn, ALIVE_AND_COMMIT, "ROLLBACK").await
 }
 
 async fn roll_back_to(conn: &mut impl Pipes, base: u32) -> QueryResult<()> {
