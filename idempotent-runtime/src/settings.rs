@@ -13,7 +13,7 @@ use crate::operations::Operations;
 use crate::pool::ConnectionPool;
 use crate::reconcile::{HeldRecord, Reconcile, Resolution};
 use crate::scope::Scope;
-use crate::store::Isolation;
+use crate::store::{Isolation, Own};
 use crate::stored_headers::StoredHeaders;
 use crate::token_store::TokenStore;
 use crate::vault::Vault;
@@ -87,6 +87,13 @@ pub(crate) struct Settings {
     pub(crate) tokens: Option<Arc<dyn TokenStore>>,
     /// What the engine was called for, so far.
     pub(crate) operations: Operations,
+}
+
+impl Settings {
+    /// A transaction of the engine's own, on a connection with so many open before.
+    pub(crate) fn own(&self, base: u32) -> Own {
+        Own { isolation: self.isolation, cached: self.statement_cache == StatementCache::On, base }
+    }
 }
 
 impl std::fmt::Debug for Settings {

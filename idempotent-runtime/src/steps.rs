@@ -212,9 +212,9 @@ impl<C: Send + 'static> Steps<C> {
     {
         let Inner { driver, settings, .. } = &*self.engine;
         let mut conn = self.engine.connection().await?;
-        let base = driver.depth(&mut conn).map_err(Error::unavailable)?;
-        let mut conn = InTransaction::new(conn, base, *driver);
-        match driver.begin_step(&mut conn, &self.claim, self.fence, settings.isolation).await {
+        let own = settings.own(driver.depth(&mut conn).map_err(Error::unavailable)?);
+        let mut conn = InTransaction::new(conn, own.base, *driver);
+        match driver.begin_step(&mut conn, &self.claim, self.fence, own).await {
             Ok(true) => {}
             Ok(false) => {
                 conn.ended();
@@ -228,7 +228,7 @@ impl<C: Send + 'static> Steps<C> {
             Err(error) => return Err(Error::unavailable(error).into()),
         }
         failpoint!("step.tx.begun");
-        let frame = Frame::open(&*conn, base, base + 1);
+        let frame = Frame::open(&*conn, own.base, own.base + 1);
         let ran = match AssertUnwindSafe(step(&mut conn)).catch_unwind().await {
             Ok(ran) => ran,
             Err(panic) => {
@@ -253,7 +253,7 @@ impl<C: Send + 'static> Steps<C> {
                 };
             }
         };
-        let ended = driver.end_step(&mut conn, &self.claim, self.fence, self.position, &row, base).await;
+        let ended = driver.end_step(&mut conn, &self.claim, self.fence, self.position, &row, own).await;
         let met_another = driver.saw_contention(&mut conn);
         // Before the connection goes back to its pool, where somebody else finds it.
         let effects = frame.ended(matches!(ended, Ok(Ended::Done)));

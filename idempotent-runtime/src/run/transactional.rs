@@ -11,7 +11,6 @@ use crate::effects::Frame;
 use crate::engine::Inner;
 use crate::error::Error;
 use crate::failpoint::failpoint;
-use crate::settings::StatementCache;
 use crate::store::fault::{Fault, classify};
 use crate::store::{Access, End, Ended, Level};
 
@@ -32,11 +31,7 @@ pub(crate) async fn transactional<C: Send + 'static, B: Body<C>>(
     loop {
         claim.known = engine.recent.has(&claim.address);
         let mut conn = engine.connection().await?;
-        let level = Level::Own {
-            isolation: engine.settings.isolation,
-            pipelined: engine.settings.statement_cache == StatementCache::On,
-            base: driver.depth(&mut conn).map_err(Error::unavailable)?,
-        };
+        let level = Level::Own(engine.settings.own(driver.depth(&mut conn).map_err(Error::unavailable)?));
         failpoint!("transaction.before");
         let fence = match driver.open(&mut conn, &claim, level).await {
             Ok(Claimed::Won(fence)) => fence,

@@ -49,12 +49,21 @@ pub enum Isolation {
     Serializable,
 }
 
+/// A transaction of ours on a connection of the pool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Own {
+    pub(crate) isolation: Isolation,
+    /// Whether the connection caches its statements: then a driver may send several together.
+    pub(crate) cached: bool,
+    /// How many transactions and savepoints were open before it.
+    pub(crate) base: u32,
+}
+
 /// Whose transaction a claim lives in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Level {
-    /// One of ours, on a connection of the pool, with the handler under a savepoint. Statements may be sent together
-    /// where the driver can and the connection caches them.
-    Own { isolation: Isolation, pipelined: bool, base: u32 },
+    /// One of ours, with the handler under a savepoint.
+    Own(Own),
     /// One level deeper on the caller's connection.
     Nested { base: u32 },
 }
@@ -63,14 +72,14 @@ impl Level {
     /// How many transactions and savepoints were open before ours.
     pub(crate) fn base(self) -> u32 {
         match self {
-            Self::Own { base, .. } | Self::Nested { base } => base,
+            Self::Own(Own { base, .. }) | Self::Nested { base } => base,
         }
     }
 
     /// How many are open while the body runs.
     pub(crate) fn depth_inside(self) -> u32 {
         match self {
-            Self::Own { base, .. } => base + 2,
+            Self::Own(own) => own.base + 2,
             Self::Nested { base } => base + 1,
         }
     }
@@ -190,10 +199,9 @@ pub(crate) trait Driver<C>: Send + Sync {
         conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
-        isolation: Isolation,
+        own: Own,
     ) -> BoxFuture<'c, QueryResult<bool>>;
-    /// Records a step, renews the lease, which may have run out meanwhile, and commits what `begin_step` began, on a
-    /// connection that was `base` deep before.
+    /// Records a step, renews the lease, which may have run out meanwhile, and commits what `begin_step` began.
     fn end_step<'c>(
         &self,
         conn: &'c mut C,
@@ -201,7 +209,7 @@ pub(crate) trait Driver<C>: Send + Sync {
         fence: Fence,
         position: i64,
         step: &'c StepRow,
-        base: u32,
+        own: Own,
     ) -> BoxFuture<'c, QueryResult<Ended>>;
 
     /// Deletes up to `batch` expired records; says how many.

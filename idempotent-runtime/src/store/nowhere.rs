@@ -5,7 +5,7 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, ready};
 
 use super::statement::Statement;
-use super::{Access, Change, Driver, End, Ended, FoundRow, FoundSql, Isolation, Level, Which};
+use super::{Access, Change, Driver, End, Ended, FoundRow, FoundSql, Isolation, Level, Own, Which};
 use super::{address_binds, change_binds, claim_binds, stored_binds};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
 use crate::connection::async_connection;
@@ -89,7 +89,7 @@ impl Driver<Nowhere> for Keeper {
         _: &'c mut Nowhere,
         _: &'c Claim,
         _: Fence,
-        _: Isolation,
+        _: Own,
     ) -> BoxFuture<'c, QueryResult<bool>> {
         done(true)
     }
@@ -101,7 +101,7 @@ impl Driver<Nowhere> for Keeper {
         _: Fence,
         _: i64,
         _: &'c StepRow,
-        _: u32,
+        _: Own,
     ) -> BoxFuture<'c, QueryResult<Ended>> {
         done(Ended::Done)
     }

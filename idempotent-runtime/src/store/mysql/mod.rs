@@ -17,7 +17,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use step::{begin_step, end_step, record_step};
-use texts::{CLAIM, LOOK_LOCKED, MINE, SWEEP, TEXTS};
+use texts::{CLAIM, CLAIM_NEW, LOOK_LOCKED, MINE, SWEEP, TEXTS};
 use transaction::{begin, begin_unless_held, commit, roll_back, roll_back_to};
 
 use super::direct::{Direct, direct_verbs};
@@ -27,7 +27,7 @@ use super::row::{LookRow, LookSql, WonRow, WonSql};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
 use super::wire::{Rows, async_rows, async_wire, depth};
-use super::{Access, Driver, End, Ended, Isolation, Level};
+use super::{Access, Driver, End, Ended, Isolation, Level, Own};
 use super::{address_binds, claim_binds, fence_binds, sql, stored_binds, unbalanced};
 use crate::claim::{Address, By, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::connection::async_connection;
@@ -97,8 +97,8 @@ impl<C: Claims> Driver<C> for ClaimFirst {
                 if known && let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
                     return Ok(settled);
                 }
-                known = true;
-                match upsert(conn, claim).await {
+                let may_be_new = !std::mem::replace(&mut known, true);
+                match win(conn, claim, may_be_new).await {
                     Ok(Some(fence)) => return Ok(Claimed::Won(fence)),
                     Ok(None) => {}
                     Err(error) if is_held(&error) => return held(conn, claim).await,
@@ -128,9 +128,9 @@ impl<C: Claims> Driver<C> for ClaimFirst {
         conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
-        isolation: Isolation,
+        own: Own,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        begin_step(conn, claim, fence, isolation).boxed()
+        begin_step(conn, claim, fence, own.isolation).boxed()
     }
 
     fn end_step<'c>(
@@ -140,9 +140,9 @@ impl<C: Claims> Driver<C> for ClaimFirst {
         fence: Fence,
         position: i64,
         step: &'c StepRow,
-        base: u32,
+        own: Own,
     ) -> BoxFuture<'c, QueryResult<Ended>> {
-        end_step(conn, claim, fence, position, step, base).boxed()
+        end_step(conn, claim, fence, position, step, own.base).boxed()
     }
 
     fn sweep<'c>(&self, conn: &'c mut C, batch: i64) -> BoxFuture<'c, QueryResult<usize>> {
@@ -261,10 +261,10 @@ async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResul
         {
             return Ok(settled);
         }
-        known = true;
+        let may_be_new = !std::mem::replace(&mut known, true) && !nested;
         Watch::put_on(conn);
         let begun = match level {
-            Level::Own { isolation, .. } => begin_unless_held(conn, claim, isolation).await,
+            Level::Own(own) => begin_unless_held(conn, claim, own.isolation).await,
             Level::Nested { .. } => begin(conn, None).await,
         };
         match begun {
@@ -272,10 +272,10 @@ async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResul
             begun => begun?,
         }
         failpoint!("mysql.begun");
-        match upsert(conn, claim).await {
+        match win(conn, claim, may_be_new).await {
             Ok(Some(fence)) => {
                 failpoint!("mysql.claimed");
-                if let Level::Own { .. } = level {
+                if let Level::Own(_) = level {
                     conn.begin().await?;
                 }
                 // What a claim met on its way is not what the body meets.
@@ -308,7 +308,7 @@ async fn open(conn: &mut impl Claims, claim: &Claim, level: Level) -> QueryResul
 
 /// Ends the transaction well, or says with an error that it has to be rolled back.
 async fn finish(conn: &mut impl Claims, address: &Address, fence: Fence, level: Level, end: &End) -> QueryResult<()> {
-    let under_savepoint = matches!(level, Level::Own { .. });
+    let under_savepoint = matches!(level, Level::Own(_));
     match end {
         End::RollBack => return roll_back_to(conn, level.base()).await,
         End::Undo(_) if under_savepoint => conn.roll_back().await?,
@@ -357,7 +357,22 @@ async fn look_locked(conn: &mut impl Claims, address: &Address) -> QueryResult<O
     Ok(rows.into_iter().next().map(|row| read_look(address, row)))
 }
 
-/// Writes the claim; `None` if the row may not be claimed.
+/// Writes the claim; `None` if the row may not be claimed, or if there is one that was supposed to be new.
+async fn win(conn: &mut impl Claims, claim: &Claim, may_be_new: bool) -> QueryResult<Option<Fence>> {
+    if may_be_new { insert(conn, claim).await } else { upsert(conn, claim).await }
+}
+
+/// Writes the claim where there is no record: then nobody has to be asked who has won.
+async fn insert(conn: &mut impl Claims, claim: &Claim) -> QueryResult<Option<Fence>> {
+    use diesel::result::{DatabaseErrorKind, Error};
+    let owner = owner();
+    match conn.execute(Statement::new(CLAIM_NEW, claim_binds(claim, owner))).await {
+        Ok(_) => Ok(Some(Fence { owner, token: 1, generation: 1, attempt: 1 })),
+        Err(Error::DatabaseError(DatabaseErrorKind::UniqueViolation, _)) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 async fn upsert(conn: &mut impl Claims, claim: &Claim) -> QueryResult<Option<Fence>> {
     let owner = owner();
     conn.execute(Statement::new(CLAIM, claim_binds(claim, owner))).await?;

@@ -21,15 +21,28 @@ macro_rules! won {
     };
 }
 
+macro_rules! insert_claim {
+    () => {
+        concat!(
+            "/*M! SET STATEMENT innodb_lock_wait_timeout=0 FOR */ ",
+            "INSERT INTO idempotency_keys (namespace, operation, scope, `key`, fingerprint, state, held, owner, ",
+            "token, attempts, generation, lease_until, created_at, expires_at, arguments) ",
+            "SELECT ?1, ?2, ?3, ?4, ?5, 0, ?9, ?6, 1, 1, 1, clock.now + ?7, clock.now, clock.now + ?8, ?11 FROM (SELECT ",
+            now!(),
+            " AS now) AS clock"
+        )
+    };
+}
+
+/// Claims what has no record, and fails where there is one. Binds as for [`CLAIM`], whose way it has with a row that an
+/// open transaction holds.
+pub(super) const CLAIM_NEW: &str = insert_claim!();
+
 /// Binds as [`sql::upsert_claim`]. Says nothing of who has won: [`MINE`] does, by the nonce. A row that an open
 /// transaction holds is an error at once, and not waited for.
 pub(super) const CLAIM: &str = concat!(
-    "/*M! SET STATEMENT innodb_lock_wait_timeout=0 FOR */ ",
-    "INSERT INTO idempotency_keys (namespace, operation, scope, `key`, fingerprint, state, held, owner, ",
-    "token, attempts, generation, lease_until, created_at, expires_at, arguments) ",
-    "SELECT ?1, ?2, ?3, ?4, ?5, 0, ?9, ?6, 1, 1, 1, clock.now + ?7, clock.now, clock.now + ?8, ?11 FROM (SELECT ",
-    now!(),
-    " AS now) AS clock ON DUPLICATE KEY UPDATE owner = IF(",
+    insert_claim!(),
+    " ON DUPLICATE KEY UPDATE owner = IF(",
     sql::claimable!("idempotency_keys", "VALUES(created_at)", "VALUES(fingerprint)"),
     ", VALUES(owner), owner)",
     won!("held", "IF(expires_at > VALUES(created_at) AND ?10 > 0 AND attempts + 1 >= ?10, 1, VALUES(held))"),

@@ -25,7 +25,7 @@ use super::row::{ClaimRow, ClaimSql, LookRow, LookSql, read_look};
 use super::statement::{Bind, Statement, dialect};
 use super::watch::Watch;
 use super::wire::{Rows, async_rows, async_wire, depth, end_with};
-use super::{Access, Change, Driver, End, Ended, Isolation, Level, Stored};
+use super::{Access, Change, Driver, End, Ended, Isolation, Level, Own, Stored};
 use super::{address_binds, change_binds, claim_binds, step_binds, stored_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, UNSEEN};
 use crate::connection::async_connection;
@@ -51,6 +51,10 @@ trait Pipes: Direct + Rows<ClaimSql, ClaimRow> + Rows<Bool, bool> {
         level: Level,
         end: End,
     ) -> impl Future<Output = QueryResult<()>> + Send;
+    /// Begins the transaction of a step, and renews the lease; false if the fence is not ours any more.
+    fn open_step(&mut self, own: Own, renew: Statement) -> impl Future<Output = QueryResult<bool>> + Send;
+    /// Records the step, which renews the lease, and commits; an error if the fence is not ours any more.
+    fn close_step(&mut self, own: Own, record: Vec<Bind>) -> impl Future<Output = QueryResult<()>> + Send;
     /// Brings the tables up to date.
     fn migrate(conn: Pooled<Self>) -> Fallible<()>;
 }
@@ -61,19 +65,40 @@ async_connection!(AsyncPgConnection, Postgres);
 
 impl crate::AsyncConnection for AsyncPgConnection {}
 
+impl Own {
+    /// Whether statements may be sent together: none but cached ones keep their order.
+    fn is_pipelined(self) -> bool {
+        self.cached && self.base == 0
+    }
+}
+
 /// Sends them in one piece, unless there is something around or nothing is prepared.
 impl Pipes for AsyncPgConnection {
     async fn open(&mut self, claim: &Claim, level: Level) -> QueryResult<Claimed> {
         match level {
-            Level::Own { isolation, pipelined: true, base: 0 } => pipeline::open(self, claim, isolation).await,
-            Level::Own { .. } | Level::Nested { .. } => stepwise::open(self, claim, level).await,
+            Level::Own(own) if own.is_pipelined() => pipeline::open(self, claim, own.isolation).await,
+            Level::Own(_) | Level::Nested { .. } => stepwise::open(self, claim, level).await,
         }
     }
 
     async fn close(&mut self, claim: &Claim, fence: Fence, level: Level, end: End) -> QueryResult<()> {
         match level {
-            Level::Own { pipelined: true, base: 0, .. } => pipeline::close(self, claim, fence, end).await,
-            Level::Own { .. } | Level::Nested { .. } => stepwise::close(self, claim, fence, level, end).await,
+            Level::Own(own) if own.is_pipelined() => pipeline::close(self, claim, fence, end).await,
+            Level::Own(_) | Level::Nested { .. } => stepwise::close(self, claim, fence, level, end).await,
+        }
+    }
+
+    async fn open_step(&mut self, own: Own, renew: Statement) -> QueryResult<bool> {
+        match own.is_pipelined() {
+            true => pipeline::open_step(self, own.isolation, renew).await,
+            false => stepwise::open_step(self, own.isolation, renew).await,
+        }
+    }
+
+    async fn close_step(&mut self, own: Own, record: Vec<Bind>) -> QueryResult<()> {
+        match own.is_pipelined() {
+            true => pipeline::close_step(self, record).await,
+            false => stepwise::close_step(self, record).await,
         }
     }
 
@@ -91,7 +116,8 @@ mod blocking {
     use crate::connection::blocking_connection;
     use crate::pool::Pooled;
     use crate::store::wire::{blocking_rows, blocking_wire};
-    use crate::store::{End, Level};
+    use crate::store::statement::{Bind, Statement};
+    use crate::store::{End, Level, Own};
     use diesel::QueryResult;
 
     blocking_rows!(PgConnection);
@@ -107,6 +133,14 @@ mod blocking {
 
         async fn close(&mut self, claim: &Claim, fence: Fence, level: Level, end: End) -> QueryResult<()> {
             stepwise::close(self, claim, fence, level, end).await
+        }
+
+        async fn open_step(&mut self, own: Own, renew: Statement) -> QueryResult<bool> {
+            stepwise::open_step(self, own.isolation, renew).await
+        }
+
+        async fn close_step(&mut self, _: Own, record: Vec<Bind>) -> QueryResult<()> {
+            stepwise::close_step(self, record).await
         }
 
         fn migrate(mut conn: Pooled<Self>) -> Fallible<()> {
@@ -132,7 +166,7 @@ impl<C: Pipes> Driver<C> for Postgres {
         position: i64,
         step: &'c StepRow,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        renew_and_record(conn, claim, fence, position, step).boxed()
+        fenced(conn, RENEW_AND_RECORD, renew_and_record(claim, fence, position, step)).boxed()
     }
 
     fn begin_step<'c>(
@@ -140,18 +174,11 @@ impl<C: Pipes> Driver<C> for Postgres {
         conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
-        isolation: Isolation,
+        own: Own,
     ) -> BoxFuture<'c, QueryResult<bool>> {
-        async move {
-            Watch::put_on(conn);
-            begin(conn, isolation).await?;
-            let ours = fenced(conn, TEXTS.renew, change_binds(&claim.address, fence, Change::Renew(claim.lease))).await;
-            if !matches!(ours, Ok(true)) {
-                conn.roll_back().await?;
-            }
-            ours
-        }
-        .boxed()
+        Watch::put_on(conn);
+        let renew = change_binds(&claim.address, fence, Change::Renew(claim.lease));
+        conn.open_step(own, Statement::new(TEXTS.renew, renew)).boxed()
     }
 
     fn end_step<'c>(
@@ -161,26 +188,15 @@ impl<C: Pipes> Driver<C> for Postgres {
         fence: Fence,
         position: i64,
         step: &'c StepRow,
-        base: u32,
+        own: Own,
     ) -> BoxFuture<'c, QueryResult<Ended>> {
         async move {
-            if depth(conn)? != base + 1 {
-                roll_back_to(conn, base).await?;
+            if depth(conn)? != own.base + 1 {
+                roll_back_to(conn, own.base).await?;
                 return Ok(Ended::RolledBack(unbalanced()));
             }
-            let ended = match renew_and_record(conn, claim, fence, position, step).await {
-                Ok(true) => conn.commit().await,
-                Ok(false) => Err(diesel::result::Error::NotFound),
-                Err(error) => Err(error),
-            };
-            match ended {
-                Ok(()) => Ok(Ended::Done),
-                Err(error) if classify(&error) == Fault::Unavailable => Err(error),
-                Err(error) => {
-                    roll_back_to(conn, base).await?;
-                    Ok(Ended::RolledBack(error))
-                }
-            }
+            let ended = conn.close_step(own, renew_and_record(claim, fence, position, step)).await;
+            ended_or_rolled_back(conn, ended, own.base).await
         }
         .boxed()
     }
@@ -221,14 +237,7 @@ impl<C: Pipes> Driver<C> for Postgres {
                 End::RollBack => roll_back_to(conn, level.base()).await,
                 end => conn.close(claim, fence, level, end).await,
             };
-            match finished {
-                Ok(()) => Ok(Ended::Done),
-                Err(error) if classify(&error) == Fault::Unavailable => Err(error),
-                Err(error) => {
-                    roll_back_to(conn, level.base()).await?;
-                    Ok(Ended::RolledBack(error))
-                }
-            }
+            ended_or_rolled_back(conn, finished, level.base()).await
         }
         .boxed()
     }
@@ -307,16 +316,11 @@ async fn fenced(conn: &mut impl Pipes, text: &'static str, binds: Vec<Bind>) -> 
     Ok(conn.execute(Statement::new(text, binds)).await? == 1)
 }
 
-async fn renew_and_record(
-    conn: &mut impl Pipes,
-    claim: &Claim,
-    fence: Fence,
-    position: i64,
-    step: &StepRow,
-) -> QueryResult<bool> {
+/// Binds 1 to 11 of a record that renews.
+fn renew_and_record(claim: &Claim, fence: Fence, position: i64, step: &StepRow) -> Vec<Bind> {
     let mut binds = change_binds(&claim.address, fence, Change::Renew(claim.lease));
     binds.extend(step_binds(&claim.address, fence, position, step).split_off(4));
-    fenced(conn, RENEW_AND_RECORD, binds).await
+    binds
 }
 
 async fn look(conn: &mut impl Pipes, address: &Address) -> QueryResult<Option<Row>> {
@@ -358,6 +362,18 @@ async fn commit(conn: &mut impl Pipes) -> QueryResult<()> {
         return conn.commit().await;
     }
     end_with(conn, ALIVE_AND_COMMIT, "ROLLBACK").await
+}
+
+/// What did not end well is rolled back, unless the connection is gone.
+async fn ended_or_rolled_back(conn: &mut impl Pipes, ended: QueryResult<()>, base: u32) -> QueryResult<Ended> {
+    match ended {
+        Ok(()) => Ok(Ended::Done),
+        Err(error) if classify(&error) == Fault::Unavailable => Err(error),
+        Err(error) => {
+            roll_back_to(conn, base).await?;
+            Ok(Ended::RolledBack(error))
+        }
+    }
 }
 
 async fn roll_back_to(conn: &mut impl Pipes, base: u32) -> QueryResult<()> {

@@ -8,7 +8,9 @@ use diesel::{OptionalExtension, QueryResult};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
 use futures_util::{join, try_join};
 
-use super::texts::{ALIVE, COMMIT, LOCK, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, TEXTS, begin_sql};
+use super::texts::{
+    ALIVE, COMMIT, LOCK, RENEW_AND_RECORD_OR_FAIL, ROLL_BACK_TO_SAVEPOINT, SAVEPOINT, TEXTS, begin_sql,
+};
 use super::{complete_new, judge};
 use crate::claim::{Claim, Claimed, Fence};
 use crate::failpoint::failpoint;
@@ -76,6 +78,44 @@ pub(super) async fn close(conn: &mut AsyncPgConnection, claim: &Claim, fence: Fe
         Err(_) => set_depth(conn, 1),
     }
     sent
+}
+
+/// BEGIN and the renewal of the lease in one round trip; false if the fence is not ours any more.
+pub(super) async fn open_step(
+    conn: &mut AsyncPgConnection,
+    isolation: Isolation,
+    renew: Statement,
+) -> QueryResult<bool> {
+    conn.status().set_in_error();
+    let shared = &*conn;
+    let (mut first, mut second) = (shared, shared);
+    let (begun, renewed) = join!(
+        Statement::<()>::new(begin_sql(isolation), vec![]).execute(&mut first),
+        RunQueryDsl::execute(renew, &mut second),
+    );
+    begun?;
+    set_depth(conn, 1);
+    let ours = renewed.map(|renewed| renewed == 1);
+    if !matches!(ours, Ok(true)) {
+        conn.roll_back().await?;
+    }
+    ours
+}
+
+/// The record of a step and COMMIT in one round trip: a record that is not written is an error, which COMMIT comes too
+/// late for.
+pub(super) async fn close_step(conn: &mut AsyncPgConnection, record: Vec<Bind>) -> QueryResult<()> {
+    conn.status().set_in_error();
+    let shared = &*conn;
+    let (mut first, mut second) = (shared, shared);
+    failpoint!("postgres.step.ending");
+    let sent = try_join!(
+        Statement::<()>::new(RENEW_AND_RECORD_OR_FAIL, record).execute(&mut first),
+        Statement::<()>::new(COMMIT, vec![]).execute(&mut second),
+    );
+    failpoint!("postgres.step.committed");
+    set_depth(conn, u32::from(sent.is_err()));
+    sent.map(drop)
 }
 
 /// Tells the transaction manager what the pipeline, which goes past it, has done.

@@ -80,14 +80,32 @@ pub(super) const COMPLETE_OVER: &str = concat!(
     " RETURNING 1) SELECT 1 / count(*) FROM won"
 );
 
+macro_rules! renewed {
+    () => {
+        concat!("renewed AS (", sql::fenced!("lease_until = ?7 + ", now!()), " RETURNING 1)")
+    };
+}
+
+macro_rules! record_if_renewed {
+    () => {
+        concat!(
+            "INSERT INTO idempotency_steps (namespace, operation, scope, key, generation, position, name, value) ",
+            "SELECT ?1, ?2, ?3, ?4, ?8, ?9, ?10, ?11 FROM renewed"
+        )
+    };
+}
+
 /// Renews and records in one statement: no step without the fence. Binds 1 to 7 as for a renewal, 8 generation,
 /// 9 position, 10 name, 11 value.
-pub(super) const RENEW_AND_RECORD: &str = concat!(
-    "WITH renewed AS (",
-    sql::fenced!("lease_until = ?7 + ", now!()),
-    " RETURNING 1) INSERT INTO idempotency_steps ",
-    "(namespace, operation, scope, key, generation, position, name, value) ",
-    "SELECT ?1, ?2, ?3, ?4, ?8, ?9, ?10, ?11 FROM renewed"
+pub(super) const RENEW_AND_RECORD: &str = concat!("WITH ", renewed!(), " ", record_if_renewed!());
+
+/// The same, or fails with a division by zero, so that the COMMIT behind it rolls back.
+pub(super) const RENEW_AND_RECORD_OR_FAIL: &str = concat!(
+    "WITH ",
+    renewed!(),
+    ", recorded AS (",
+    record_if_renewed!(),
+    " RETURNING 1) SELECT 1 / count(*) FROM recorded"
 );
 
 pub(super) const SWEEP: &str = concat!(

@@ -100,7 +100,7 @@ pub(super) fn finish(
     level: Level,
     end: &End,
 ) -> QueryResult<()> {
-    let under_savepoint = matches!(level, Level::Own { .. });
+    let under_savepoint = matches!(level, Level::Own(_));
     match end {
         End::RollBack => return roll_back_to(conn, level.base()),
         End::Undo(_) if under_savepoint => roll_back(conn)?,

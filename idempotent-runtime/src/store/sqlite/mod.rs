@@ -13,7 +13,7 @@ use futures_util::future::BoxFuture;
 use super::row::{FoundRow, FoundSql, StepSql, UnresolvedRow, UnresolvedSql, read_step, read_unresolved};
 use super::statement::{Bind, Statement, dialect};
 use super::wire::{Rows, async_rows};
-use super::{Access, Change, Driver, End, Ended, Isolation, Level, Which};
+use super::{Access, Change, Driver, End, Ended, Isolation, Level, Own, Which};
 use super::{address_binds, change_binds, issue_binds, sql, step_binds, unbalanced};
 use crate::claim::{Address, Claim, Claimed, Fence, Row, StepRow, Unresolved};
 use crate::connection::async_connection;
@@ -204,7 +204,7 @@ impl<C: Visits> Driver<C> for Visiting {
         conn: &'c mut C,
         claim: &'c Claim,
         fence: Fence,
-        _: Isolation,
+        _: Own,
     ) -> BoxFuture<'c, QueryResult<bool>> {
         let (address, lease) = (claim.address.clone(), claim.lease);
         conn.visit(move |conn| {
@@ -225,13 +225,13 @@ impl<C: Visits> Driver<C> for Visiting {
         fence: Fence,
         position: i64,
         step: &'c StepRow,
-        base: u32,
+        own: Own,
     ) -> BoxFuture<'c, QueryResult<Ended>> {
         let (address, lease) = (claim.address.clone(), claim.lease);
         let step = Statement::<()>::new(sql::RECORD_STEP, step_binds(&address, fence, position, step));
         conn.visit(move |conn| {
-            if depth(conn)? != base + 1 {
-                roll_back_to(conn, base)?;
+            if depth(conn)? != own.base + 1 {
+                roll_back_to(conn, own.base)?;
                 return Ok(Ended::RolledBack(unbalanced()));
             }
             let ended = match renew(conn, &address, fence, lease) {
@@ -242,7 +242,7 @@ impl<C: Visits> Driver<C> for Visiting {
             match ended {
                 Ok(()) => Ok(Ended::Done),
                 Err(error) => {
-                    roll_back_to(conn, base)?;
+                    roll_back_to(conn, own.base)?;
                     Ok(Ended::RolledBack(error))
                 }
             }
@@ -256,7 +256,7 @@ impl<C: Visits> Driver<C> for Visiting {
     fn open<'c>(&self, conn: &'c mut C, claim: &'c Claim, level: Level) -> BoxFuture<'c, QueryResult<Claimed>> {
         let claim = claim.clone();
         conn.visit(move |conn| match level {
-            Level::Own { .. } => {
+            Level::Own(_) => {
                 let claimed = open(conn, &claim, Opening::Alone)?;
                 if let Claimed::Won(_) = claimed {
                     begin_savepoint(conn)?;

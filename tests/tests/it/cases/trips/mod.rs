@@ -38,8 +38,8 @@ const POSTGRES: [Row; 14] = [
     // look
     row("leased: replay", 1, 1, 1),
     row("leased: conflict", 1, 1, 1),
-    // BEGIN | renew | renew and record | COMMIT
-    row("one more step in a transaction", 4, 4, 1),
+    // BEGIN, renew | renew and record, COMMIT
+    row("one more step in a transaction", 2, 4, 1),
     // renew and record
     row("one more step outside", 1, 1, 1),
     // BEGIN | update | append | COMMIT
@@ -56,13 +56,13 @@ const MYSQL: [Row; 14] = [
     // BEGIN … | the body | … COMMIT …
     row("transaction of ours", 3, 3, 1),
     row("transactional: no key", 3, 3, 1),
-    // BEGIN … | claim | who has won | SAVEPOINT | the body | RELEASE | record | … COMMIT …
-    row("transactional: fresh key", 8, 8, 1),
+    // BEGIN … | claim | SAVEPOINT | the body | RELEASE | record | … COMMIT …
+    row("transactional: fresh key", 7, 7, 1),
     // look
     row("transactional: replay", 1, 1, 1),
     row("transactional: conflict", 1, 1, 1),
-    // claim | who has won | record
-    row("leased: fresh key", 3, 3, 2),
+    // claim | record
+    row("leased: fresh key", 2, 2, 2),
     // look
     row("leased: replay", 1, 1, 1),
     row("leased: conflict", 1, 1, 1),
