@@ -84,13 +84,7 @@ impl Driver<Nowhere> for Keeper {
         done(true)
     }
 
-    fn begin_step<'c>(
-        &self,
-        _: &'c mut Nowhere,
-        _: &'c Claim,
-        _: Fence,
-        _: Own,
-    ) -> BoxFuture<'c, QueryResult<bool>> {
+    fn begin_step<'c>(&self, _: &'c mut Nowhere, _: &'c Claim, _: Fence, _: Own) -> BoxFuture<'c, QueryResult<bool>> {
         done(true)
     }
 

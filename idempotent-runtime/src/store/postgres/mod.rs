@@ -115,8 +115,8 @@ mod blocking {
     use crate::claim::{Claim, Claimed, Fence};
     use crate::connection::blocking_connection;
     use crate::pool::Pooled;
-    use crate::store::wire::{blocking_rows, blocking_wire};
     use crate::store::statement::{Bind, Statement};
+    use crate::store::wire::{blocking_rows, blocking_wire};
     use crate::store::{End, Level, Own};
     use diesel::QueryResult;
 

@@ -3,6 +3,7 @@
 //! The statements go past diesel's transaction manager, which is told before any other code may use the connection.
 
 use diesel::connection::{TransactionDepthChange, TransactionManagerStatus, ValidTransactionManagerStatus};
+use diesel::result::{DatabaseErrorKind, Error};
 use diesel::sql_types::Bool;
 use diesel::{OptionalExtension, QueryResult};
 use diesel_async::{AsyncPgConnection, RunQueryDsl};
@@ -102,8 +103,7 @@ pub(super) async fn open_step(
     ours
 }
 
-/// The record of a step and COMMIT in one round trip: a record that is not written is an error, which COMMIT comes too
-/// late for.
+/// The record of a step and COMMIT in one round trip: without the fence the record fails, and COMMIT rolls back.
 pub(super) async fn close_step(conn: &mut AsyncPgConnection, record: Vec<Bind>) -> QueryResult<()> {
     conn.status().set_in_error();
     let shared = &*conn;
@@ -115,7 +115,10 @@ pub(super) async fn close_step(conn: &mut AsyncPgConnection, record: Vec<Bind>) 
     );
     failpoint!("postgres.step.committed");
     set_depth(conn, u32::from(sent.is_err()));
-    sent.map(drop)
+    match sent {
+        Err(Error::DatabaseError(DatabaseErrorKind::NotNullViolation, _)) => Err(Error::NotFound),
+        sent => sent.map(drop),
+    }
 }
 
 /// Tells the transaction manager what the pipeline, which goes past it, has done.

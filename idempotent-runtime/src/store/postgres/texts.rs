@@ -80,33 +80,27 @@ pub(super) const COMPLETE_OVER: &str = concat!(
     " RETURNING 1) SELECT 1 / count(*) FROM won"
 );
 
-macro_rules! renewed {
-    () => {
-        concat!("renewed AS (", sql::fenced!("lease_until = ?7 + ", now!()), " RETURNING 1)")
-    };
-}
-
-macro_rules! record_if_renewed {
-    () => {
+macro_rules! renew_and_record {
+    ($generation:literal FROM $from:literal) => {
         concat!(
-            "INSERT INTO idempotency_steps (namespace, operation, scope, key, generation, position, name, value) ",
-            "SELECT ?1, ?2, ?3, ?4, ?8, ?9, ?10, ?11 FROM renewed"
+            "WITH renewed AS (",
+            sql::fenced!("lease_until = ?7 + ", now!()),
+            " RETURNING 1 AS ours) INSERT INTO idempotency_steps ",
+            "(namespace, operation, scope, key, generation, position, name, value) SELECT ?1, ?2, ?3, ?4, ",
+            $generation,
+            ", ?9, ?10, ?11 FROM ",
+            $from
         )
     };
 }
 
 /// Renews and records in one statement: no step without the fence. Binds 1 to 7 as for a renewal, 8 generation,
 /// 9 position, 10 name, 11 value.
-pub(super) const RENEW_AND_RECORD: &str = concat!("WITH ", renewed!(), " ", record_if_renewed!());
+pub(super) const RENEW_AND_RECORD: &str = renew_and_record!("?8" FROM "renewed");
 
-/// The same, or fails with a division by zero, so that the COMMIT behind it rolls back.
-pub(super) const RENEW_AND_RECORD_OR_FAIL: &str = concat!(
-    "WITH ",
-    renewed!(),
-    ", recorded AS (",
-    record_if_renewed!(),
-    " RETURNING 1) SELECT 1 / count(*) FROM recorded"
-);
+/// The same, but fails without the fence, so that the COMMIT behind it rolls back: a generation may not be null.
+pub(super) const RENEW_AND_RECORD_OR_FAIL: &str =
+    renew_and_record!("?8 * renewed.ours" FROM "(SELECT 1) AS step LEFT JOIN renewed ON true");
 
 pub(super) const SWEEP: &str = concat!(
     "DELETE FROM idempotency_keys WHERE ctid = ANY(ARRAY(SELECT t.ctid FROM idempotency_keys AS t WHERE ",
