@@ -3,155 +3,230 @@
 use std::sync::Arc;
 
 use actix_web::{HttpRequest, HttpResponse};
+use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::LocalBoxFuture;
-use http::header::{HeaderName, HeaderValue};
+use http::request::Parts;
 
 use super::answers::{capture, refuse};
 use super::call::{Again, Call, asked};
 use super::convert::{insert, ours};
 use super::own_task::in_own_task;
-use crate::engine::Engine;
+use crate::answer::Keep;
+use crate::engine::{Engine, Idempotency};
+use crate::error::Error;
 use crate::global::{self, AnyEngine, EngineFor};
 use crate::http::answers::settle;
-use crate::http::{Expiry, claim_of, run as shared, sent_key};
+use crate::http::{Asked, Expiry, claim_of, run as shared, sent_key};
 use crate::run::{self, Patience, Ran};
 use crate::steps::Steps;
 use crate::store::End;
 use crate::terms::{Policy, Terms};
 
+/// A call that was read, whatever its arguments.
+struct Heard {
+    request: HttpRequest,
+    head: Parts,
+    body: Bytes,
+    policy: &'static Policy,
+}
+
+impl Heard {
+    fn asked(&self) -> Asked<'_> {
+        asked(&self.request, &self.head, &self.body)
+    }
+
+    /// An answer, or the one that refuses, with the key as it was sent.
+    fn with_key(&self, answer: Result<HttpResponse, HttpResponse>) -> HttpResponse {
+        let (Ok(mut response) | Err(mut response)) = answer;
+        if let Some((name, value)) = sent_key(self.policy, &self.head) {
+            insert(&mut response, &name, &value);
+        }
+        response
+    }
+}
+
+/// The engine and the terms of a call, with its handler, or the answer to arguments that could not be extracted.
+type Begun<E, H> = Result<(Result<E, Error>, Terms<()>, H), HttpResponse>;
+
 /// Runs a handler whose writes, claim and answer commit in one transaction.
-pub async fn transactional<C, A, E>(
+///
+/// What depends on the handler's types ends here: all that follows is compiled once, and not for each handler.
+pub fn transactional<C, A, E>(
     call: Call<A>,
     policy: &'static Policy,
     terms: impl FnOnce(&A) -> Terms<E>,
     handler: impl for<'c> Fn(HttpRequest, A, &'c mut C) -> LocalBoxFuture<'c, HttpResponse> + 'static,
-) -> HttpResponse
+) -> impl Future<Output = HttpResponse>
 where
     C: Send + 'static,
     A: 'static,
     E: EngineFor<C>,
 {
-    let key = sent_key(policy, &call.head);
-    let answer = async {
-        let args = call.args?;
+    let Call { args, request, head, body, again } = call;
+    let begun = args.map(|args| {
         let (engine, terms) = terms(&args).split();
-        let engine = engine.find().map_err(|error| refuse(&error, &global::form()))?;
+        let (request, body) = (request.clone(), body.clone());
+        let handler = Handler { args: Some(args), again, request, body, run: handler };
+        let handler: Box<dyn Handles<C>> = Box::new(handler);
+        (engine.find(), terms, handler)
+    });
+    in_a_transaction(Heard { request, head, body, policy }, begun)
+}
+
+async fn in_a_transaction<C: Send + 'static>(
+    heard: Heard,
+    begun: Begun<Idempotency<C>, Box<dyn Handles<C>>>,
+) -> HttpResponse {
+    let answer = async {
+        let (engine, terms, handler) = begun?;
+        let engine = engine.map_err(|error| refuse(&error, &global::form()))?;
         let inner = Arc::clone(engine.inner());
-        let claim =
-            claim_of(&inner.settings, policy, terms, asked(&call.request, &call.head, &call.body)).map_err(ours)?;
+        let claim = claim_of(&inner.settings, heard.policy, terms, heard.asked()).map_err(ours)?;
         let expiry = Expiry::of(&inner.settings, claim.as_ref());
-        let (patience, _caller) = Patience::of(policy.in_flight);
-        let body = Handler {
-            first: Some(args),
-            again: call.again,
-            request: call.request,
-            body: call.body,
-            run: handler,
-            policy,
-            expiry,
-            engine: engine.erased(),
-        };
-        let run = shared::transactional(inner, claim, patience, call.head.method, body);
+        let body = Captured { handler, keep: heard.policy.keep, expiry, engine: engine.erased() };
+        let (patience, _caller) = Patience::of(heard.policy.in_flight);
+        let run = shared::transactional(inner, claim, patience, heard.head.method.clone(), body);
         let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
-    with_key(answer.await, key)
+    heard.with_key(answer.await)
 }
 
-/// A handler with the arguments of its first run, and what to extract them from again.
+/// A handler with its arguments, whatever they are.
+trait Handles<C> {
+    /// Runs it, or says how its arguments could not be extracted again.
+    fn handle<'c>(&'c mut self, conn: &'c mut C) -> LocalBoxFuture<'c, Result<HttpResponse, HttpResponse>>;
+}
+
 struct Handler<A, H> {
-    first: Option<A>,
+    /// Of the first run.
+    args: Option<A>,
     again: Again<A>,
     request: HttpRequest,
-    body: bytes::Bytes,
+    body: Bytes,
     run: H,
-    policy: &'static Policy,
-    expiry: Option<Expiry>,
-    engine: Arc<dyn Engine>,
 }
 
-impl<C, A, H> run::Body<C> for Handler<A, H>
+impl<C, A, H> Handles<C> for Handler<A, H>
 where
     C: 'static,
     A: 'static,
     H: for<'c> Fn(HttpRequest, A, &'c mut C) -> LocalBoxFuture<'c, HttpResponse> + 'static,
 {
+    fn handle<'c>(&'c mut self, conn: &'c mut C) -> LocalBoxFuture<'c, Result<HttpResponse, HttpResponse>> {
+        async move {
+            let args = match self.args.take() {
+                Some(args) => args,
+                None => (self.again)(self.request.clone(), self.body.clone()).await?,
+            };
+            Ok((self.run)(self.request.clone(), args, conn).await)
+        }
+        .boxed_local()
+    }
+}
+
+/// A handler whose response is kept.
+struct Captured<C> {
+    handler: Box<dyn Handles<C>>,
+    keep: Keep,
+    expiry: Option<Expiry>,
+    engine: Arc<dyn Engine>,
+}
+
+impl<C: 'static> run::Body<C> for Captured<C> {
     type Value = HttpResponse;
     type Run<'c> = LocalBoxFuture<'c, Ran<HttpResponse>>;
 
     fn run<'c>(&'c mut self, conn: &'c mut C) -> LocalBoxFuture<'c, Ran<HttpResponse>> {
         async move {
-            let args = match self.first.take() {
-                Some(args) => args,
-                None => match (self.again)(self.request.clone(), self.body.clone()).await {
-                    Ok(args) => args,
-                    Err(rejection) => return Ran { value: rejection, end: End::RollBack },
-                },
-            };
-            let response = (self.run)(self.request.clone(), args, conn).await;
-            capture(response, self.policy.keep, self.expiry, self.engine.settings()).await
+            match self.handler.handle(conn).await {
+                Ok(response) => capture(response, self.keep, self.expiry, self.engine.settings()).await,
+                Err(rejection) => Ran { value: rejection, end: End::RollBack },
+            }
         }
         .boxed_local()
     }
 }
 
 /// Runs a handler under a lease.
-pub async fn leased<A, E>(
+pub fn leased<A, E>(
     call: Call<A>,
     policy: &'static Policy,
     terms: impl FnOnce(&A) -> Terms<E>,
     handler: impl FnOnce(HttpRequest, A) -> LocalBoxFuture<'static, HttpResponse> + 'static,
-) -> HttpResponse
+) -> impl Future<Output = HttpResponse>
 where
     A: 'static,
     E: AnyEngine,
 {
-    let key = sent_key(policy, &call.head);
-    let answer = async {
-        let args = call.args?;
+    let Call { args, request, head, body, .. } = call;
+    let begun = args.map(|args| {
         let (engine, terms) = terms(&args).split();
-        let engine = engine.find_any().map_err(|error| refuse(&error, &global::form()))?.0;
-        let claim =
-            claim_of(engine.settings(), policy, terms, asked(&call.request, &call.head, &call.body)).map_err(ours)?;
+        let own = request.clone();
+        let handler: OnceLeased = Box::new(|| handler(own, args));
+        (engine.find_any().map(|engine| engine.0), terms, handler)
+    });
+    under_a_lease(Heard { request, head, body, policy }, begun)
+}
+
+/// A handler with its arguments, which is called once the claim is won.
+type OnceLeased = Box<dyn FnOnce() -> LocalBoxFuture<'static, HttpResponse>>;
+
+async fn under_a_lease(heard: Heard, begun: Begun<Arc<dyn Engine>, OnceLeased>) -> HttpResponse {
+    let answer = async {
+        let (engine, terms, handler) = begun?;
+        let engine = engine.map_err(|error| refuse(&error, &global::form()))?;
+        let claim = claim_of(engine.settings(), heard.policy, terms, heard.asked()).map_err(ours)?;
+        let (inner, keep) = (Arc::clone(&engine), heard.policy.keep);
         let expiry = Expiry::of(engine.settings(), claim.as_ref());
-        let (patience, _caller) = Patience::of(policy.in_flight);
-        let (inner, request) = (Arc::clone(&engine), call.request);
-        let body = async move { capture(handler(request, args).await, policy.keep, expiry, inner.settings()).await };
+        let (patience, _caller) = Patience::of(heard.policy.in_flight);
+        let body = async move { capture(handler().await, keep, expiry, inner.settings()).await };
         let run = shared::leased(Arc::clone(&engine), claim, patience, body);
         let outcome = in_own_task(engine.tasks(), run).await;
         settle(outcome, engine.settings()).map_err(ours)
     };
-    with_key(answer.await, key)
+    heard.with_key(answer.await)
 }
 
 /// Runs a handler with recovery points, under a lease.
-pub async fn stepped<C, A, E>(
+pub fn stepped<C, A, E>(
     call: Call<A>,
     policy: &'static Policy,
     terms: impl FnOnce(&A) -> Terms<E>,
     handler: impl for<'s> FnOnce(HttpRequest, A, &'s mut Steps<C>) -> LocalBoxFuture<'s, HttpResponse> + 'static,
-) -> HttpResponse
+) -> impl Future<Output = HttpResponse>
 where
     C: Send + 'static,
     A: 'static,
     E: EngineFor<C>,
 {
-    let key = sent_key(policy, &call.head);
-    let answer = async {
-        let args = call.args?;
+    let Call { args, request, head, body, .. } = call;
+    let begun = args.map(|args| {
         let (engine, terms) = terms(&args).split();
-        let engine = engine.find().map_err(|error| refuse(&error, &global::form()))?;
+        let own = request.clone();
+        let handler: OnceStepped<C> = Box::new(|steps| handler(own, args, steps));
+        (engine.find(), terms, handler)
+    });
+    in_steps(Heard { request, head, body, policy }, begun)
+}
+
+/// A handler with its arguments, which is called with its steps.
+type OnceStepped<C> = Box<dyn for<'s> FnOnce(&'s mut Steps<C>) -> LocalBoxFuture<'s, HttpResponse>>;
+
+async fn in_steps<C: Send + 'static>(heard: Heard, begun: Begun<Idempotency<C>, OnceStepped<C>>) -> HttpResponse {
+    let answer = async {
+        let (engine, terms, handler) = begun?;
+        let engine = engine.map_err(|error| refuse(&error, &global::form()))?;
         let inner = Arc::clone(engine.inner());
-        let claim =
-            claim_of(&inner.settings, policy, terms, asked(&call.request, &call.head, &call.body)).map_err(ours)?;
+        let claim = claim_of(&inner.settings, heard.policy, terms, heard.asked()).map_err(ours)?;
+        let (settled, keep) = (Arc::clone(&inner), heard.policy.keep);
         let expiry = Expiry::of(&inner.settings, claim.as_ref());
-        let (patience, _caller) = Patience::of(policy.in_flight);
-        let (settled, request) = (Arc::clone(&inner), call.request);
+        let (patience, _caller) = Patience::of(heard.policy.in_flight);
         let body = async move |steps| {
             let settings = &settled.settings;
             match steps {
-                Ok(mut steps) => capture(handler(request, args, &mut steps).await, policy.keep, expiry, settings).await,
+                Ok(mut steps) => capture(handler(&mut steps).await, keep, expiry, settings).await,
                 Err(error) => Ran { value: refuse(&error, &settings.form), end: End::RollBack },
             }
         };
@@ -159,14 +234,5 @@ where
         let outcome = in_own_task(Engine::tasks(&**engine.inner()), run).await;
         settle(outcome, &engine.inner().settings).map_err(ours)
     };
-    with_key(answer.await, key)
-}
-
-/// An answer, or the one that refuses, with the key as it was sent.
-fn with_key(answer: Result<HttpResponse, HttpResponse>, key: Option<(HeaderName, HeaderValue)>) -> HttpResponse {
-    let (Ok(mut response) | Err(mut response)) = answer;
-    if let Some((name, value)) = key {
-        insert(&mut response, &name, &value);
-    }
-    response
+    heard.with_key(answer.await)
 }

@@ -57,7 +57,7 @@ where
             Arc::new(move || extract(Parts::clone(&head), body.clone(), state.clone()).boxed())
         };
         let args = match read {
-            Ok(body) => extract::<S, A, M>(Parts::clone(&head), body, state.clone()).await,
+            Ok(_) => again().await,
             Err(error) => Err(answers::refuse(&error, &global::form())),
         };
         Ok(Self { args, head, body, again })
