@@ -22,22 +22,23 @@ use crate::terms::InFlight;
 /// The rest between two looks at the run of another process, at first and at most.
 const RESTS: (Duration, Duration) = (Duration::from_millis(10), Duration::from_millis(320));
 
-/// How long a request waits, and for whom.
+/// How long a request waits, and for whom; none for one that does not wait.
 #[derive(Debug)]
-pub(crate) struct Patience {
-    longest: Option<Duration>,
+pub(crate) struct Patience(Option<Waits>);
+
+#[derive(Debug)]
+struct Waits {
+    longest: Duration,
     caller: CancellationToken,
 }
 
 impl Patience {
     /// That of one call. When the guard is dropped, nobody waits for the answer any more.
-    pub(crate) fn of(in_flight: InFlight) -> (Self, DropGuard) {
-        let longest = match in_flight {
-            InFlight::Reject => None,
-            InFlight::Wait { millis } => Some(Duration::from_millis(millis)),
-        };
+    pub(crate) fn of(in_flight: InFlight) -> (Self, Option<DropGuard>) {
+        let InFlight::Wait { millis } = in_flight else { return (Self(None), None) };
         let caller = CancellationToken::new();
-        (Self { longest, caller: caller.clone() }, caller.drop_guard())
+        let waits = Waits { longest: Duration::from_millis(millis), caller: caller.clone() };
+        (Self(Some(waits)), Some(caller.drop_guard()))
     }
 }
 
@@ -78,7 +79,7 @@ impl WaitingRoom {
     /// An error is the answer. A turn of nobody's is for those that do not wait: they ask the record, and are answered
     /// by that.
     pub(crate) async fn enter(self: &Arc<Self>, claim: &Claim, patience: Patience) -> Result<Turn, Error> {
-        let Patience { longest: Some(longest), caller } = patience else { return Ok(Turn(None)) };
+        let Some(Waits { longest, caller }) = patience.0 else { return Ok(Turn(None)) };
         let until = Instant::now() + longest;
         let mut seat = None;
         loop {

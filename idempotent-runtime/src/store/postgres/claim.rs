@@ -14,18 +14,18 @@ use crate::store::statement::{Bind, Statement};
 /// How often a leased claim is tried that lost a race between its look and its write.
 const TRIES: usize = 10;
 
-/// Claims what has no record by a plain INSERT, and anything else by the statement that also says what is the matter.
+/// Claims what has no record by a plain INSERT, asks a record by a plain look, and leaves the rest to the statement that
+/// does both and takes over. Planning that takes a server longer than running it.
 pub(super) async fn alone(conn: &mut impl Pipes, claim: &Claim) -> QueryResult<Claimed> {
-    // The statements below would write a row for a token that was never issued, or over one whose time is over.
-    if claim.known || matches!(claim.by, By::Token(_) | By::Ticket(_)) {
-        if let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
-            return Ok(settled);
-        }
-    } else {
+    // No row is written for a token that was never issued, or over one whose time is over.
+    if !claim.known && claim.by == By::Key {
         let owner = owner();
         if conn.execute(Statement::new(CLAIM_NEW, lock_and_claim_binds(claim, owner))).await? == 1 {
             return Ok(Claimed::Won(Fence { owner, token: 1, generation: 1, attempt: 1 }));
         }
+    }
+    if let Some(settled) = claim.settle(look(conn, &claim.address).await?) {
+        return Ok(settled);
     }
     for _ in 0..TRIES {
         let owner = owner();
