@@ -61,6 +61,13 @@ struct Taken {
     over: CancellationToken,
 }
 
+impl Taken {
+    /// What somebody is told who waits no longer: that it runs, or nothing, and then the record is asked.
+    fn answer(&self) -> Result<Turn, Error> {
+        if self.runs.load(Ordering::Acquire) { Err(UNSEEN.into()) } else { Ok(Turn(None)) }
+    }
+}
+
 /// What became of the turn that was asked for.
 enum Found {
     /// It was nobody's, and is taken now.
@@ -91,14 +98,15 @@ impl WaitingRoom {
                 }
                 Found::Taken(taken) => taken,
             };
-            let runs = taken.runs.load(Ordering::Acquire);
             seat = seat.or_else(|| self.seat());
             if seat.is_none() {
-                return if runs { Err(UNSEEN.into()) } else { Ok(Turn(None)) };
+                return taken.answer();
             }
             let over = caller.run_until_cancelled(taken.over.cancelled());
-            if !matches!(tokio::time::timeout_at(until, over).await, Ok(Some(()))) {
-                return Err(UNSEEN.into());
+            match tokio::time::timeout_at(until, over).await {
+                Ok(Some(())) => {}
+                Ok(None) => return Err(UNSEEN.into()),
+                Err(_) => return taken.answer(),
             }
         }
     }
@@ -292,9 +300,12 @@ mod tests {
     async fn a_wait_ends_when_its_time_is_over_or_its_caller_has_gone() {
         let room = Arc::new(WaitingRoom::new(8));
         let (patience, _first) = Patience::of(LONG);
-        let turn = room.enter(&claim("k", 1), patience).await;
-        let (patience, _second) = Patience::of(InFlight::Wait { millis: 5_000 });
+        let mut turn = room.enter(&claim("k", 1), patience).await.unwrap();
+        let (patience, _second) = Patience::of(InFlight::Wait { millis: 2_000 });
         let begun = Instant::now();
+        assert!(is_nobodys(&room.enter(&claim("k", 1), patience).await), "the record may be free");
+        turn.won();
+        let (patience, _second) = Patience::of(InFlight::Wait { millis: 3_000 });
         assert!(matches!(room.enter(&claim("k", 1), patience).await, Err(Error::KeyInUse { .. })));
         assert_eq!(begun.elapsed().as_secs(), 5);
         let (patience, third) = Patience::of(LONG);

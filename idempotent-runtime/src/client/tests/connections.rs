@@ -51,6 +51,17 @@ async fn half_an_answer_is_none() {
 }
 
 #[tokio::test]
+async fn a_call_that_is_sent_on_to_where_nobody_can_ask_was_not_refused_here() {
+    let mut sent_on = String::from("HTTP/1.1 307 Temporary Redirect\r\nLocation: ftp://elsewhere.example/orders\r\n");
+    sent_on += "Connection: close\r\nContent-Length: 0\r\n\r\n";
+    let (url, serving) = raw(vec![sent_on; 8]).await;
+    // What made no request here would be the caller's mistake. This one was sent, and may have been carried out.
+    let unknown = unknown(quick().post(&url).body("book")).await;
+    assert!(matches!(&unknown.last, LastAttempt::Failed(error) if error.is_builder()), "{unknown}");
+    assert_eq!((unknown.attempts, serving.await.unwrap().len()), (8, 8));
+}
+
+#[tokio::test]
 async fn where_nobody_listens_it_is_tried_again_and_then_given_up() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
     let unknown = unknown(quick().post(format!("http://127.0.0.1:{port}/orders")).body("book")).await;

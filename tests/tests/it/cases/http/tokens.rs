@@ -283,6 +283,11 @@ async fn redis_is_asked_before_anything_runs_and_once() {
         store.is_away.store(true, Ordering::SeqCst);
         assert!(submit(&service, path, "ann", &token, "order").await.replayed(), "{path}");
         store.is_away.store(false, Ordering::SeqCst);
+        // Also where the store has lost that the token was spent, or the token itself.
+        store.tickets.lock().unwrap().iter_mut().for_each(|(_, spent)| *spent = false);
+        assert!(submit(&service, path, "ann", &token, "order").await.replayed(), "{path}");
+        store.tickets.lock().unwrap().clear();
+        assert!(submit(&service, path, "ann", &token, "order").await.replayed(), "{path}");
         assert_eq!(service.runs(), before + 1, "{path}");
     }
 }
