@@ -41,7 +41,7 @@ pub(crate) async fn rows(options: &Options, report: &mut DatabaseReport) -> Opti
             sides.push(Side::new(names[2], move |_| {
                 let (filled, body) = (Arc::clone(&filled), body.clone());
                 async move {
-                    // Any of the records, each of which was another request.
+                    // Each of the records was another request.
                     let request = post_to("/leased", &filled.any_key(), body);
                     filled.shop.send(request, StatusCode::CONFLICT).await;
                 }
@@ -86,10 +86,11 @@ impl Filled {
         Some(Self { shop, rows, next: AtomicU64::new(0) })
     }
 
-    /// The key of any of the records.
+    /// A key of [`FEW`] of the records, which lie all over the table: on either side as many as a process can know, so that
+    /// rows are compared, and not what is known of them.
     fn any_key(&self) -> String {
-        // A step that shares no factor with the number of rows visits each of them.
-        let n = self.next.fetch_add(6_700_417, Ordering::Relaxed) % self.rows;
+        // A step that shares no factor with their number visits each of them.
+        let n = self.next.fetch_add(6_700_417, Ordering::Relaxed) % FEW * (self.rows / FEW);
         format!("{:08x}-{n:027x}", n * spread(self.rows))
     }
 }
